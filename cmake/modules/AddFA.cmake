@@ -1,0 +1,94 @@
+#===- AddFA.cmake - how a library, a tool and a unit test are declared ----===#
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Every library lists what it links; utils/check-layering.py checks that no
+# library includes what its layer may not (docs/Overview.md has the table).
+#===-----------------------------------------------------------------------===#
+include(GNUInstallDirs)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+# Release keeps our assertions: they guard invariants, never a user's input.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(CMAKE_C_FLAGS_RELEASE "-O2")
+
+find_program(FA_CCACHE ccache)
+if(FA_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${FA_CCACHE}")
+  set(CMAKE_C_COMPILER_LAUNCHER "${FA_CCACHE}")
+endif()
+# lld links in a tenth of the time; it is used when found, never required.
+find_program(FA_LLD NAMES ld.lld HINTS /usr/lib/llvm-22/bin NO_DEFAULT_PATH)
+if(FA_LLD)
+  get_filename_component(FA_LLD_DIR "${FA_LLD}" DIRECTORY)
+  add_link_options("-fuse-ld=lld" "-B${FA_LLD_DIR}")
+endif()
+
+if(FA_SANITIZERS)
+  add_compile_options("-fsanitize=${FA_SANITIZERS}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options("-fsanitize=${FA_SANITIZERS}")
+endif()
+
+# Warnings for our own code; headers of others are SYSTEM includes.
+add_library(FAWarnings INTERFACE)
+target_compile_options(FAWarnings INTERFACE -Wall -Wextra -Wno-unused-parameter
+  $<$<BOOL:${FA_ENABLE_WERROR}>:-Werror>)
+
+# fa_add_library(NAME [MLIR] SOURCES a.cpp ... LINK Lib ... [DEPENDS target ...])
+# MLIR: the library touches MLIR or LLVM (headers as SYSTEM, no exceptions).
+# The shared libraries MLIR and LLVM are linked by tools, not by libraries, so
+# that a plugin can leave their symbols to the host.
+function(fa_add_library name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  add_library(FA::${name} ALIAS ${name})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:FAWarnings>)
+  if(ARG_MLIR)
+    target_include_directories(${name} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+    target_compile_options(${name} PRIVATE -fno-exceptions)
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY FA_LIBRARIES ${name})
+endfunction()
+
+# fa_add_tool(NAME [MLIR] SOURCES ... LINK ...)
+function(fa_add_tool name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} $<BUILD_INTERFACE:FAWarnings>)
+  if(ARG_MLIR)
+    target_link_libraries(${name} PRIVATE MLIR LLVM)
+    target_compile_options(${name} PRIVATE -fno-exceptions)
+  endif()
+  set_property(GLOBAL APPEND PROPERTY FA_TOOLS ${name})
+endfunction()
+
+# fa_add_unittest(NAME SOURCES ... LINK ... [LABELS ...])
+function(fa_add_unittest name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main $<BUILD_INTERFACE:FAWarnings>)
+  if(ARG_MLIR)
+    target_link_libraries(${name} PRIVATE MLIR LLVM)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/unittests")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES LABELS "unit;${ARG_LABELS}")
+endfunction()

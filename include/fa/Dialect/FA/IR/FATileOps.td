@@ -1,0 +1,200 @@
+//===- FATileOps.td - the words of a tile program ---------*- tablegen -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A tile program holds vectors of a whole block of threads after the tile
+// stage, and of one warp after the map stage; the ops are the same. After the
+// distribute stage none of them is left.
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_FA_IR_FATILEOPS_TD
+#define FA_DIALECT_FA_IR_FATILEOPS_TD
+
+include "fa/Dialect/FA/IR/FABase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def FA_LoadTileOp : FA_Op<"load_tile", []> {
+  let summary = "loads a tile; what lies outside the source is zero";
+  let description = [{
+    Reads the tile whose first element is `source[indices]`. The dimensions of
+    the vector are the trailing dimensions of the source. An element outside
+    the extents of the source is not read and is zero (false for i1), so a
+    tail needs no second form, and a head dimension is padded by asking for a
+    wider tile.
+
+    ```mlir
+    %q = fa.load_tile %Q[%i0, %c0] : memref<?x40xf16, strided<[?, ?], offset: ?>> -> vector<128x48xf16>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
+                       Variadic<Index>:$indices);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = [{
+    $source `[` $indices `]` attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def FA_StoreTileOp : FA_Op<"store_tile", []> {
+  let summary = "stores the part of a tile that lies inside the destination";
+  let description = [{
+    The counterpart of `fa.load_tile`: elements outside the extents of the
+    destination are dropped.
+
+    ```mlir
+    fa.store_tile %o, %O[%i0, %c0] : vector<128x48xf16>, memref<?x40xf16, strided<[?, ?], offset: ?>>
+    ```
+  }];
+  let arguments = (ins AnyVectorOfNonZeroRank:$value,
+                       Arg<AnyMemRef, "", [MemWrite]>:$dest,
+                       Variadic<Index>:$indices);
+  let assemblyFormat = [{
+    $value `,` $dest `[` $indices `]` attr-dict `:` type($value) `,` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+def FA_TileIndexOp : FA_Op<"tile_index", [Pure]> {
+  let summary = "the coordinates of a tile along one of its dimensions";
+  let description = [{
+    Element x of the result is `base` plus the position of x along `dim`.
+    Masks, bias and score regions are ordinary arithmetic on these values.
+
+    ```mlir
+    %j = fa.tile_index %j0 dim 1 : vector<128x64xi32>   // %j[r, c] = %j0 + c
+    ```
+  }];
+  let arguments = (ins I32:$base, ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs VectorOfNonZeroRankOf<[I32]>:$result);
+  let assemblyFormat = "$base `dim` $dim attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def FA_RowSumOp : FA_Op<"row_sum", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "adds a tile to the partial sums of its rows";
+  let description = [{
+    A row of a tile is spread over several lanes (four in an `mma` accumulator),
+    and a sum over the row costs a shuffle for each doubling. Sums of later
+    blocks are only added to it, so the lanes keep their parts apart and the
+    shuffles happen once, after the last block. The accumulator has one column
+    for each part; adding up its columns gives the sums of the rows. Which
+    elements of the tile enter which part is left to the layout.
+
+    ```mlir
+    %l1 = fa.row_sum %p, %l0 : vector<128x64xf32>, vector<128x4xf32>
+    ...
+    %l = vector.multi_reduction <add>, %ln, %zero [1] : vector<128x4xf32> to vector<128xf32>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[2], [F32]>:$tile,
+                       VectorOfRankAndType<[2], [F32]>:$acc);
+  let results = (outs VectorOfRankAndType<[2], [F32]>:$result);
+  let assemblyFormat = [{
+    $tile `,` $acc attr-dict `:` type($tile) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def FA_ViewOp : FA_Op<"view", [Pure, AttrSizedOperandSegments]> {
+  let summary = "a memref over a kernel's pointer, sizes and strides";
+  let description = [{
+    Inside a kernel an operand is a pointer to its first element, its strides
+    (in elements, 64-bit) and those of its extents that are not static. The
+    dynamic sizes are listed in order. Such a memref is never materialised as
+    a descriptor: the distribute stage reads pointer, sizes and strides here.
+
+    ```mlir
+    %Q = fa.view %p sizes [%B, %Sq] strides [%s0, %s1, %s2, %s3]
+         : !llvm.ptr<1> to memref<?x8x?x64xf16, strided<[?, ?, ?, ?]>, #gpu.address_space<global>>
+    ```
+  }];
+  let arguments = (ins AnyType:$base, Variadic<Index>:$sizes,
+                       Variadic<Index>:$strides);
+  let results = (outs AnyMemRef:$result);
+  let assemblyFormat = [{
+    $base `sizes` `[` $sizes `]` `strides` `[` $strides `]` attr-dict
+    `:` type($base) `to` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def FA_CopyTileOp : FA_Op<"copy_tile", [AttrSizedOperandSegments]> {
+  let summary = "an asynchronous copy of a tile by all threads of the block";
+  let description = [{
+    Copies the tile at `source[sourceIndices]` to `dest[destIndices]` in
+    workgroup memory. The tile has the last two dimensions of `dest`; what lies
+    outside the source is written as zero. The copy belongs to the group that
+    the next `fa.commit_copies` closes, may finish as late as the
+    `fa.wait_copies` that waits for it, and is visible to other threads only
+    after a barrier behind that wait.
+
+    With `in_bounds` the tile lies inside the source and `fa.copy_aligned` of
+    the source is true: no check is made.
+
+    ```mlir
+    fa.copy_tile %K[%j0, %c0] to %sK[%stage, %c0, %c0]
+      : memref<?x64xf16, strided<[?, ?], offset: ?>> to memref<2x64x64xf16, #gpu.address_space<workgroup>>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
+                       Variadic<Index>:$sourceIndices,
+                       Arg<AnyMemRef, "", [MemWrite]>:$dest,
+                       Variadic<Index>:$destIndices,
+                       UnitAttr:$in_bounds);
+  let assemblyFormat = [{
+    $source `[` $sourceIndices `]` `to` $dest `[` $destIndices `]`
+    (`in_bounds` $in_bounds^)? attr-dict `:` type($source) `to` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+def FA_CopyAlignedOp : FA_Op<"copy_aligned", [Pure]> {
+  let summary = "whether 16-byte copies may be made from the rows of a memref";
+  let description = [{
+    True when the innermost stride is 1 and the address of every row is a
+    multiple of 16 bytes. Uniform over the block.
+  }];
+  let arguments = (ins AnyMemRef:$source);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+}
+
+def FA_CommitCopiesOp : FA_Op<"commit_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "closes a group of the copies issued since the last commit";
+  let assemblyFormat = "attr-dict";
+}
+
+def FA_WaitCopiesOp : FA_Op<"wait_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until at most `pending` groups of copies are unfinished";
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
+  let assemblyFormat = "`pending` $pending attr-dict";
+}
+
+def FA_TraceStateOp : FA_Op<"trace_state", []> {
+  let summary = "writes m, l and u of one query row to the trace buffer";
+  let description = [{
+    For `fa-run --trace-state`. When query row `row` lies in the tile that
+    starts at row `first`, writes to `dest[block, ...]`: the row maximum in
+    natural units (`max`, which is in log2 units, times ln 2), the row sum
+    (the columns of `sum` added up) and the unnormalised output.
+
+    ```mlir
+    fa.trace_state row %row first %i0 max %r sum %l acc %u to %T[%block]
+      : vector<128xf32>, vector<128x4xf32>, vector<128x64xf32>, memref<?x66xf32, ...>
+    ```
+  }];
+  let arguments = (ins Index:$row, Index:$first,
+                       VectorOfRankAndType<[1], [F32]>:$max,
+                       VectorOfRankAndType<[2], [F32]>:$sum,
+                       VectorOfRankAndType<[2], [F32]>:$acc,
+                       Arg<MemRefRankOf<[F32], [2]>, "", [MemWrite]>:$dest,
+                       Index:$block);
+  let assemblyFormat = [{
+    `row` $row `first` $first `max` $max `sum` $sum `acc` $acc `to` $dest
+    `[` $block `]` attr-dict `:` type($max) `,` type($sum) `,` type($acc) `,`
+    type($dest)
+  }];
+}
+
+#endif // FA_DIALECT_FA_IR_FATILEOPS_TD

@@ -1,0 +1,75 @@
+//===- TargetInfo.h - what a chip promises ----------------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A target is a list of promises. Passes and schedules ask these, never an
+// architecture number, so that a chip is added by one row of the table in
+// TargetInfo.cpp. Bytes and counts are those of the "Technical Specifications
+// per Compute Capability" table of NVIDIA's CUDA C++ Programming Guide.
+//
+// Needs LLVM's ADT alone: any layer may include it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_TARGET_TARGETINFO_H
+#define FA_TARGET_TARGETINFO_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <string>
+
+namespace mlir::fa {
+
+/// Element types of the left and right operand of a matrix product; it
+/// accumulates in f32.
+enum class MmaElement { F16, BF16, TF32, F8 };
+
+/// One matrix product of a warp: m x k by k x n.
+struct MmaShape {
+  int64_t m, n, k;
+  MmaElement element;
+};
+
+struct TargetInfo {
+  llvm::StringRef name; ///< "sm_80", as in `.target`
+  /// LLVM's feature for the PTX version: "+ptx80". Stated on purpose: without
+  /// it LLVM picks the oldest version that knows the chip.
+  llvm::StringRef features;
+
+  llvm::ArrayRef<MmaShape> mmaShapes; ///< by `mma.sync`
+  bool hasMatrixLoad;                 ///< `ldmatrix`
+  bool hasAsyncCopy;                  ///< `cp.async`
+
+  int64_t maxDynamicSharedBytes; ///< of one block, after opting in
+  int64_t sharedBytesPerMultiprocessor;
+  int64_t registersPerMultiprocessor; ///< 32-bit ones
+
+  // The same on every chip served so far.
+  int64_t staticSharedBytes = 48 * 1024; ///< without opting in
+  int64_t reservedSharedBytes = 1024;    ///< by the system, in each block
+  int64_t maxRegistersPerThread = 255;
+  int64_t maxThreadsPerBlock = 1024;
+  int64_t warpSize = 32;
+  /// How many lanes hold one row of an accumulator of `mma`: a row's sum is
+  /// complete after adding up so many parts.
+  int64_t lanesPerRow = 4;
+
+  /// The product for these elements, or null.
+  const MmaShape *findMma(MmaElement element) const;
+  bool supports(MmaElement element) const { return findMma(element); }
+};
+
+/// The target of that name; null when it is unknown or not served yet, and
+/// then `error` is one sentence that names what was found and is accepted.
+const TargetInfo *lookupTarget(llvm::StringRef name, std::string &error);
+
+/// Every target that is served, in ascending order.
+llvm::ArrayRef<TargetInfo> supportedTargets();
+
+} // namespace mlir::fa
+
+#endif // FA_TARGET_TARGETINFO_H

@@ -1,0 +1,86 @@
+//===- TargetInfo.cpp - the table of chips --------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sources of the figures:
+//  - shared memory, registers: CUDA C++ Programming Guide 13.0, table
+//    "Technical Specifications per Compute Capability", rows "Maximum amount
+//    of shared memory per thread block" and "... per SM", "Number of 32-bit
+//    registers per SM", "Maximum number of 32-bit registers per thread". The
+//    static limit and the KiB kept back in every block stand in its sections
+//    "Shared Memory" of the compute capabilities.
+//  - PTX versions: PTX ISA 9.0, "Release Notes" (which version introduced a
+//    target). 8.0 suffices up to sm_90; sm_120 came with 8.7.
+//  - mma.sync, ldmatrix, cp.async: PTX ISA 9.0, "Target ISA Notes" of each.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Target/TargetInfo.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::fa {
+
+namespace {
+
+constexpr int64_t operator""_KiB(unsigned long long n) { return n * 1024; }
+
+// mma.sync.m16n8k16 of 16-bit floats, m16n8k8 of tf32: since sm_80.
+constexpr MmaShape kMmaSm80[] = {
+    {16, 8, 16, MmaElement::F16},
+    {16, 8, 16, MmaElement::BF16},
+    {16, 8, 8, MmaElement::TF32},
+};
+// mma.sync.m16n8k32 of 8-bit floats: since sm_89.
+constexpr MmaShape kMmaSm89[] = {
+    {16, 8, 16, MmaElement::F16},
+    {16, 8, 16, MmaElement::BF16},
+    {16, 8, 8, MmaElement::TF32},
+    {16, 8, 32, MmaElement::F8},
+};
+
+// name, features, mma, ldmatrix, cp.async, shared of a block, of an SM, regs.
+const TargetInfo kTargets[] = {
+    {"sm_80", "+ptx80", kMmaSm80, true, true, 163_KiB, 164_KiB, 65536},
+    {"sm_86", "+ptx80", kMmaSm80, true, true, 99_KiB, 100_KiB, 65536},
+    {"sm_87", "+ptx80", kMmaSm80, true, true, 163_KiB, 164_KiB, 65536},
+    {"sm_89", "+ptx80", kMmaSm89, true, true, 99_KiB, 100_KiB, 65536},
+    {"sm_90", "+ptx80", kMmaSm89, true, true, 227_KiB, 228_KiB, 65536},
+    {"sm_120", "+ptx87", kMmaSm89, true, true, 99_KiB, 100_KiB, 65536},
+};
+
+// Chips whose own matrix instructions have no stages yet. Their portable
+// subset is served under the name without the letter.
+constexpr llvm::StringLiteral kNotServed[] = {"sm_90a",  "sm_100",  "sm_100a",
+                                              "sm_100f", "sm_120a", "sm_120f"};
+
+} // namespace
+
+const MmaShape *TargetInfo::findMma(MmaElement element) const {
+  const MmaShape *shape = llvm::find_if(
+      mmaShapes, [&](const MmaShape &s) { return s.element == element; });
+  return shape == mmaShapes.end() ? nullptr : shape;
+}
+
+llvm::ArrayRef<TargetInfo> supportedTargets() { return kTargets; }
+
+const TargetInfo *lookupTarget(llvm::StringRef name, std::string &error) {
+  for (const TargetInfo &target : kTargets)
+    if (target.name == name)
+      return &target;
+  error = "target '" + name.str() + "' is ";
+  error +=
+      llvm::is_contained(kNotServed, name) ? "not supported yet" : "unknown";
+  error += "; supported: ";
+  llvm::ListSeparator comma;
+  for (const TargetInfo &target : kTargets) {
+    error += llvm::StringRef(comma);
+    error += target.name;
+  }
+  return nullptr;
+}
+
+} // namespace mlir::fa

@@ -1,0 +1,54 @@
+//===- TargetInfoTest.cpp - the table of chips ----------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Figures that a schedule depends on are stated here a second time, in bytes,
+// so that a slip in the table's units shows.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Target/TargetInfo.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir::fa;
+
+TEST(TargetInfo, SharedBytesOfABlock) {
+  std::string error;
+  std::pair<const char *, int64_t> bytes[] = {
+      {"sm_80", 166912}, {"sm_86", 101376}, {"sm_87", 166912},
+      {"sm_89", 101376}, {"sm_90", 232448}, {"sm_120", 101376}};
+  for (auto [name, expected] : bytes) {
+    const TargetInfo *target = lookupTarget(name, error);
+    ASSERT_TRUE(target) << error;
+    EXPECT_EQ(target->maxDynamicSharedBytes, expected) << name;
+    EXPECT_EQ(target->staticSharedBytes, 49152);
+    EXPECT_EQ(target->maxDynamicSharedBytes + target->reservedSharedBytes,
+              target->sharedBytesPerMultiprocessor);
+  }
+  EXPECT_EQ(supportedTargets().size(), std::size(bytes));
+}
+
+TEST(TargetInfo, MatrixProducts) {
+  std::string error;
+  const TargetInfo *sm80 = lookupTarget("sm_80", error);
+  const MmaShape *f16 = sm80->findMma(MmaElement::F16);
+  ASSERT_TRUE(f16);
+  EXPECT_EQ(f16->m, 16);
+  EXPECT_EQ(f16->n, 8);
+  EXPECT_EQ(f16->k, 16);
+  EXPECT_FALSE(sm80->supports(MmaElement::F8));
+  EXPECT_TRUE(lookupTarget("sm_89", error)->supports(MmaElement::F8));
+}
+
+TEST(TargetInfo, RefusalsNameWhatIsAccepted) {
+  std::string error;
+  EXPECT_EQ(lookupTarget("sm_90a", error), nullptr);
+  EXPECT_EQ(error, "target 'sm_90a' is not supported yet; supported: sm_80, "
+                   "sm_86, sm_87, sm_89, sm_90, sm_120");
+  EXPECT_EQ(lookupTarget("sm_999", error), nullptr);
+  EXPECT_EQ(error, "target 'sm_999' is unknown; supported: sm_80, sm_86, "
+                   "sm_87, sm_89, sm_90, sm_120");
+}

@@ -1,0 +1,48 @@
+//===- AttributeNames.h - what the stages leave on the IR -------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The discardable attributes by which one stage speaks to a later one. They
+// carry facts that no type or op can: nothing is recomputed from them.
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_FA_TRANSFORMS_ATTRIBUTENAMES_H
+#define FA_DIALECT_FA_TRANSFORMS_ATTRIBUTENAMES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::fa {
+
+/// Module: the name of the target, "sm_80". Set by the tile stage.
+inline constexpr llvm::StringLiteral kTargetAttr = "fa.target";
+
+/// Function: an array of dictionaries {role, kind, type, dims}, one for each
+/// argument, inputs first, then the results. Set by the tile stage.
+inline constexpr llvm::StringLiteral kOperandsAttr = "fa.operands";
+
+/// Function: a dictionary {scale, masks, layout, empty_row, schedule} with the
+/// meaning of the op that the function held. Set by the tile stage.
+inline constexpr llvm::StringLiteral kAttentionAttr = "fa.attention";
+
+/// Function: the text of the op that it held. Set by the tile stage.
+inline constexpr llvm::StringLiteral kSourceAttr = "fa.source";
+
+/// scf.forall of a tile program: its complete #fa.schedule.
+inline constexpr llvm::StringLiteral kScheduleAttr = "fa.schedule";
+
+/// scf.for over K/V blocks: "full" (no mask code) or "partial".
+inline constexpr llvm::StringLiteral kBlocksAttr = "fa.blocks";
+inline constexpr llvm::StringLiteral kFullBlocks = "full";
+inline constexpr llvm::StringLiteral kPartialBlocks = "partial";
+
+/// gpu.func: the manifest's parameters, grid, block and shared bytes. Set by
+/// the map stage.
+inline constexpr llvm::StringLiteral kParametersAttr = "fa.parameters";
+inline constexpr llvm::StringLiteral kGridAttr = "fa.grid";
+inline constexpr llvm::StringLiteral kBlockAttr = "fa.block";
+inline constexpr llvm::StringLiteral kSharedBytesAttr = "fa.shared_bytes";
+
+} // namespace mlir::fa
+
+#endif // FA_DIALECT_FA_TRANSFORMS_ATTRIBUTENAMES_H

@@ -107,5 +107,5 @@ def test_doctor_names_what_is_missing_and_installs_nothing(bare):
 def test_help(bare):
     result = bare("help")
     assert result.returncode == 0
-    for command in "demo test build bench docs format doctor".split():
+    for command in ["demo", "test", "build", "bench", "docs", "format", "doctor"]:
         assert f"  {command} " in result.stdout

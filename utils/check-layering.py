@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# ===- check-layering.py - who may include whom --------------------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""Checks that no file includes what its layer may not (docs/Overview.md).
+
+    check-layering.py [ROOT]     exit code 1 and one line for each bad include
+
+A layer is a folder below include/fa/ and lib/ alike. Its row names the layers
+that it may use besides itself: `Emulator` is the headers of that folder alone,
+`Emulator/**` all below it too, and `Target/TargetInfo.h` one header.
+"""
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+# Upstream headers, as prefixes of the include path.
+NOTHING = ()
+MLIR = ("mlir/", "llvm/")
+# What an IR library must not know: the GPU side and the way down to LLVM.
+BELOW_IR = (
+    "mlir/Dialect/GPU/",
+    "mlir/Dialect/NVGPU/",
+    "mlir/Dialect/LLVMIR/",
+    "mlir/Conversion/",
+    "mlir/Target/",
+    "mlir/ExecutionEngine/",
+)
+# The compiler and its judge share no code, and nothing below knows the tools.
+COMPILER = (
+    "Dialect/**",
+    "Analysis/**",
+    "GPU/**",
+    "Conversion/**",
+    "Target/**",
+    "Pipelines/**",
+)
+
+
+@dataclass
+class Layer:
+    uses: tuple  # our own layers
+    upstream: tuple = NOTHING  # prefixes of MLIR and LLVM headers
+    never: tuple = NOTHING  # exceptions from upstream
+
+
+# From the bottom up; the longest matching folder gives a file's row.
+LAYERS = {
+    "Support": Layer(()),
+    "Reference": Layer(("Support",)),
+    # The PTX machine: no MLIR, no LLVM, nothing of the compiler.
+    "Emulator": Layer(("Support", "Emulator/**")),
+    "Emulator/Parser": Layer(("Support", "Emulator")),
+    "Emulator/Decoder": Layer(("Support", "Emulator", "Emulator/Parser")),
+    "Emulator/Memory": Layer(("Support", "Emulator")),
+    "Emulator/Executor": Layer(
+        (
+            "Support",
+            "Emulator",
+            "Emulator/Parser",
+            "Emulator/Decoder",
+            "Emulator/Memory",
+        )
+    ),
+    "Emulator/Checkers": Layer(
+        ("Support", "Emulator", "Emulator/Decoder", "Emulator/Memory")
+    ),
+    "Emulator/Counters": Layer(
+        ("Support", "Emulator", "Emulator/Decoder", "Emulator/Memory")
+    ),
+    # Devices: the interface knows no back end, back ends not each other.
+    "Runtime": Layer(("Support",)),
+    "Runtime/Emulator": Layer(("Support", "Runtime", "Emulator")),
+    "Runtime/Reference": Layer(("Support", "Runtime", "Reference")),
+    "Runtime/CUDA": Layer(("Support", "Runtime")),
+    "Runtime/Null": Layer(("Support", "Runtime")),
+    "Runtime/RegisterDevices": Layer(("Support", "Runtime/**")),
+    "Runner": Layer(("Support", "Runtime", "Reference")),
+    # The compiler.
+    "Dialect/FA/IR": Layer(("Support",), MLIR, BELOW_IR),
+    "Analysis": Layer(("Support", "Dialect/FA/IR", "Target"), MLIR),
+    "Target": Layer(("Support",), MLIR),
+    "Target/PTX": Layer(("Support", "Target"), MLIR),
+    "Dialect/FA/Transforms": Layer(
+        ("Support", "Dialect/FA/IR", "Analysis/**", "Target/**"), MLIR
+    ),
+    "GPU": Layer(
+        ("Support", "Dialect/FA/IR", "Analysis/**", "Target/**", "GPU/**"), MLIR
+    ),
+    "Conversion": Layer(
+        (
+            "Support",
+            "Dialect/FA/IR",
+            "Analysis/**",
+            "Target/**",
+            "GPU/**",
+            "Conversion/**",
+        ),
+        MLIR,
+    ),
+    "Pipelines": Layer(("Support",) + COMPILER, MLIR),
+    "Compiler": Layer(("Support",) + COMPILER, MLIR),
+    "CAPI": Layer(
+        ("Support", "Compiler", "Runner", "Runtime/**") + COMPILER,
+        MLIR + ("mlir-c/",),
+    ),
+    "Plugin": Layer(("Support",) + COMPILER, MLIR),
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]')
+SUFFIXES = (".h", ".cpp", ".def", ".td")
+TD_INCLUDE = re.compile(r'^\s*include\s+"([^"]+)"')
+
+
+def layer_of(folder):
+    """The row of a folder such as Emulator/Parser/Tables, or None."""
+    while folder not in LAYERS and folder not in (".", ""):
+        folder = str(Path(folder).parent)
+    return folder if folder in LAYERS else None
+
+
+def matches(header, pattern):
+    """Whether a header path below fa/ is one that the pattern names."""
+    if pattern.endswith("/**"):
+        return header.startswith(pattern[:-2])
+    return header == pattern or str(Path(header).parent) == pattern
+
+
+def fault(layer, header):
+    """Why this file's layer may not include the header, or None."""
+    row = LAYERS[layer]
+    if header.startswith("../") or "/../" in header:
+        return "leaves its folder by '..'"
+    if header.startswith("fa/"):
+        inner = header[len("fa/") :]
+        own = layer_of(str(Path(inner).parent)) == layer
+        if own or any(matches(inner, pattern) for pattern in row.uses):
+            return None
+        return f"may use only {', '.join(row.uses) or 'the standard library'}"
+    if header.startswith(("mlir/", "llvm/", "mlir-c/", "llvm-c/")):
+        if not header.startswith(row.upstream):
+            return "may not use MLIR or LLVM"
+        if row.never and header.startswith(row.never):
+            return "may not use the GPU side or the way down to LLVM"
+    return None
+
+
+def check(root):
+    """All faults below root, as lines."""
+    found = []
+    for base in ("include/fa", "lib"):
+        for path in sorted((root / base).rglob("*")):
+            if path.suffix not in SUFFIXES:
+                continue
+            folder = str(path.parent.relative_to(root / base))
+            layer = layer_of(folder)
+            where = path.relative_to(root)
+            if layer is None:
+                found.append(
+                    f"{where}:1: folder {folder} has no row in utils/check-layering.py"
+                )
+                continue
+            pattern = TD_INCLUDE if path.suffix == ".td" else INCLUDE
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if match := pattern.match(line):
+                    why = fault(layer, match[1])
+                    if why:
+                        found.append(f"{where}:{number}: {match[1]}: {layer} {why}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "root",
+        nargs="?",
+        type=Path,
+        default=Path(__file__).resolve().parents[1],
+        help="the repository (default: the one of this script)",
+    )
+    found = check(parser.parse_args().root)
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+# ===- test_drivers.py - demo, bench and the README runner -----------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+#
+# The drivers against a stub of fa-run and made-up benchmarks: what they print
+# and return when all is well, when a check fails, and when a tool is missing.
+# The real fa-run goes through the same scripts in ./fa demo.
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+STUB = """#!{python}
+import json, sys, pathlib
+import numpy as np
+options = dict(a[2:].split("=", 1) for a in sys.argv[2:] if not a.startswith("--input"))
+out = pathlib.Path(options["output"])
+np.save(out / "out0.npy", np.full((1, 1, 1, 16), {value}, np.float32))
+traffic = {{"loaded_bytes": 1000, "stored_bytes": 24}}
+pathlib.Path(options["counters"]).write_text(json.dumps({{"global": traffic}}))
+if "trace-state" in options:
+    print("trace: block=0 m=0.693147 l=1.5 u=[20]")
+print("check: {state} max_error=1e-7 bound=1e-3 at=[0,0,0,0]")
+sys.exit({code})
+"""
+
+
+def run(script, *args):
+    return subprocess.run(
+        [sys.executable, str(ROOT / script), *map(str, args)],
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.fixture
+def build(tmp_path):
+    (tmp_path / "bin").mkdir()
+
+    def stub(value="160 / 7", state="ok", code=0):
+        path = tmp_path / "bin" / "fa-run"
+        path.write_text(
+            STUB.format(python=sys.executable, value=value, state=state, code=code)
+        )
+        path.chmod(0o755)
+        return tmp_path
+
+    return stub
+
+
+def test_demo_prints_the_table_and_writes_the_report(build):
+    folder = build()
+    result = run("examples/demo.py", f"--build={folder}")
+    assert result.returncode == 0, result.stdout + result.stderr
+    lines = result.stdout.splitlines()
+    assert "  trace: block=0 m=0.693147 l=1.5 u=[20]" in lines
+    assert any(line.startswith("  O = 160/7 = 22.857142857; ") for line in lines)
+    assert "  check: ok, max error 1e-7, bound 1e-3" in lines
+    assert any("1 KiB moved; with S and P in memory" in line for line in lines)
+    assert "S for 8192 x 8192 in f16 would be 128 MiB a head." in lines
+    report = Path(lines[-1].removeprefix("report: "))
+    cases = json.loads(report.read_text())["cases"]
+    assert [case["name"] for case in cases] == ["worked", "minilm", "causal-gqa"]
+    # Q, K, V, O once; S and P of 8 heads written and read, in f16.
+    operands = 1024 * 64 * (8 + 2 + 2 + 8)
+    assert cases[2]["two_pass_bytes"] == 2 * (operands + 4 * 8 * 1024 * 1024)
+
+
+def test_demo_gives_its_cases_real_files():
+    for case in json.loads((ROOT / "examples/demo.json").read_text())["cases"]:
+        assert (ROOT / "examples" / case["file"]).exists()
+        e = case["extents"]
+        for name, heads in zip(case["inputs"], ("Hq", "Hkv", "Hkv")):
+            array = np.load(ROOT / "examples" / name)
+            assert array.shape[:2] == (e["B"], e[heads])
+
+
+@pytest.mark.parametrize(
+    "stub, code, message",
+    [
+        (dict(state="FAILED", code=1), 1, "check: FAILED"),
+        (dict(code=4), 4, "FAILED, exit code 4"),
+        (dict(value="65 / 3"), 1, "the kernel gives 21.66"),  # l not rescaled
+    ],
+)
+def test_demo_fails_where_the_kernel_does(build, stub, code, message):
+    folder = build(**stub)
+    result = run("examples/demo.py", f"--build={folder}", "worked")
+    assert result.returncode == code
+    assert message in result.stdout
+
+
+def test_demo_refusals(tmp_path):
+    result = run("examples/demo.py", f"--build={tmp_path}")
+    assert result.returncode == 3 and "fa-run is not built" in result.stderr
+    result = run("examples/demo.py", f"--build={tmp_path}", "nonsense")
+    assert result.returncode == 2 and "no case 'nonsense': worked" in result.stderr
+
+
+def benchmark(folder, figures):
+    (folder / "benchmarks").mkdir(exist_ok=True)
+    path = folder / "benchmarks" / "made-up"
+    path.write_text(
+        f"#!{sys.executable}\nimport sys\nopen(sys.argv[2][7:], 'w').write("
+        f"{json.dumps(figures)!r})\n"
+    )
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize("value, code", [(3, 0), (5, 1)])
+def test_bench_collects_and_holds_to_limits(tmp_path, value, code):
+    benchmark(tmp_path, [{"name": "n", "value": value, "unit": "s", "at_most": 4}])
+    result = run("utils/bench.py", f"--build={tmp_path}", "made-up")
+    assert result.returncode == code, result.stdout + result.stderr
+    assert ("above 4" in result.stdout) == (code == 1)
+    document = json.loads((tmp_path / "reports" / "bench.json").read_text())
+    assert document["figures"][0]["value"] == value
+    assert document["figures"][0]["benchmark"] == "made-up"
+
+
+def test_bench_refuses_an_unknown_name(tmp_path):
+    assert run("utils/bench.py", f"--build={tmp_path}", "none").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "page, code, message",
+    [
+        ("```sh\ntrue\n```\n", 0, ""),
+        ("```sh\nfalse\n```\n", 1, ":1: exit code 1"),
+        ("x\n```sh\nfalse\ntrue\n```\n", 1, ":2: exit code 1"),
+        ("```sh\necho a 1 b\n```\n\n```text\na ... b\n```\n", 0, ""),
+        ("```sh\necho a\n```\n```text\nb\n```\n", 1, "lacks 'b'"),
+        # Order counts; text between the blocks parts them.
+        ("```sh\nprintf 'a\\nb\\n'\n```\n```text\nb\na\n```\n", 1, "lacks 'a'"),
+        ("```sh\necho a\n```\nunlike\n```text\nb\n```\n", 0, ""),
+        ("```sh\n./fa test\n```\n", 0, ""),
+    ],
+)
+def test_readme_runner(tmp_path, page, code, message):
+    (tmp_path / "page.md").write_text(page)
+    result = run("utils/run-readme.py", tmp_path / "page.md", "--skip=./fa test")
+    assert result.returncode == code, result.stderr
+    assert message in result.stderr

@@ -49,10 +49,19 @@ target_compile_options(FAWarnings INTERFACE -Wall -Wextra -Wno-unused-parameter
 # fa_add_library(NAME [MLIR] SOURCES a.cpp ... LINK Lib ... [DEPENDS target ...])
 # MLIR: the library touches MLIR or LLVM (headers as SYSTEM, no exceptions).
 # The shared libraries MLIR and LLVM are linked by tools, not by libraries, so
-# that a plugin can leave their symbols to the host.
+# that a plugin can leave their symbols to the host. With BUILD_SHARED_LIBS (the
+# preset `shared`) they are, and the linker refuses what a LINK list lacks.
 function(fa_add_library name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK;DEPENDS" ${ARGN})
-  add_library(${name} STATIC ${ARG_SOURCES})
+  if(BUILD_SHARED_LIBS)
+    add_library(${name} SHARED ${ARG_SOURCES})
+    target_link_options(${name} PRIVATE "LINKER:-z,defs")
+    if(ARG_MLIR)
+      target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:MLIR> $<BUILD_INTERFACE:LLVM>)
+    endif()
+  else()
+    add_library(${name} STATIC ${ARG_SOURCES})
+  endif()
   add_library(FA::${name} ALIAS ${name})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

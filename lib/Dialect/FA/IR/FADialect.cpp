@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/FA/IR/FADialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -13,6 +16,7 @@ using namespace mlir::fa;
 #include "fa/Dialect/FA/IR/FADialect.cpp.inc"
 
 void FADialect::initialize() {
+  registerAttributes();
   addOperations<
 #define GET_OP_LIST
 #include "fa/Dialect/FA/IR/FAOps.cpp.inc"

@@ -17,11 +17,19 @@ def FA_Dialect : Dialect {
   let summary = "Attention as one op, and the few words its tile program needs";
   let description = [{
     Two families of ops live here. `fa.attention` and `fa.merge` say *what* is
-    computed (FAOps.td). The tile ops say what upstream dialects have no word
+    computed (FAAttentionOps.td). The tile ops say what upstream dialects have no word
     for once attention has become a loop over blocks: a tile that is loaded
     with its bounds, an asynchronous copy of a tile by a whole block of
     threads, the coordinates of a tile (FATileOps.td). Everything else in a
     tile program is `scf`, `arith`, `math`, `vector`, `memref` and `gpu`.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+  let extraClassDeclaration = [{
+    void registerAttributes();
   }];
 }
 

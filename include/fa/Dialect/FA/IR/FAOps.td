@@ -10,6 +10,7 @@
 #define FA_DIALECT_FA_IR_FAOPS_TD
 
 include "fa/Dialect/FA/IR/FABase.td"
+include "fa/Dialect/FA/IR/FAAttentionOps.td"
 include "fa/Dialect/FA/IR/FATileOps.td"
 
 #endif // FA_DIALECT_FA_IR_FAOPS_TD

@@ -84,7 +84,16 @@ LAYERS = {
     "Runner": Layer(("Support", "Runtime", "Reference")),
     # The compiler.
     "Dialect/FA/IR": Layer(("Support",), MLIR, BELOW_IR),
-    "Analysis": Layer(("Support", "Dialect/FA/IR", "Target"), MLIR),
+    # The attribute names are the words in which stages speak to each other.
+    "Analysis": Layer(
+        (
+            "Support",
+            "Dialect/FA/IR",
+            "Dialect/FA/Transforms/AttributeNames.h",
+            "Target",
+        ),
+        MLIR,
+    ),
     "Target": Layer(("Support",), MLIR),
     "Target/PTX": Layer(("Support", "Target"), MLIR),
     "Dialect/FA/Transforms": Layer(

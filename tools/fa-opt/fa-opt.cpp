@@ -3,29 +3,23 @@
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Registers our dialect and the upstream ones that its stages produce.
+// Registers our dialect, passes and pipelines, the upstream dialects that the
+// stages produce, and the few upstream passes that tests name.
 //===----------------------------------------------------------------------===//
 
-#include "fa/Dialect/FA/IR/FADialect.h"
-#include "fa/Dialect/FA/Transforms/Passes.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "fa/Pipelines/Pipelines.h"
+
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
-  mlir::fa::registerFATransformsPasses();
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+  mlir::fa::registerAllPasses();
+  mlir::fa::registerAllPipelines();
   mlir::DialectRegistry registry;
-  registry.insert<mlir::fa::FADialect, mlir::arith::ArithDialect,
-                  mlir::func::FuncDialect, mlir::gpu::GPUDialect,
-                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect,
-                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
-                  mlir::vector::VectorDialect>();
+  mlir::fa::registerAllDialects(registry);
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "FA-MLIR optimiser driver\n", registry));
 }

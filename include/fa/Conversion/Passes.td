@@ -1,0 +1,44 @@
+//===- Passes.td - the passes of the lower stage ------------*- tablegen -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_CONVERSION_PASSES_TD
+#define FA_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FALowerMath : Pass<"fa-lower-math", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "turns math on a lane's values into PTX's own instructions";
+  let description = [{
+    Left to upstream, most of `math` and `arith.maxnumf` become calls of
+    CUDA's device library (`__nv_exp2f`), which is not linked. This pass takes
+    the instruction that PTX has instead. Vectors are taken apart, an element
+    at a time, for ops that exist on scalars only.
+
+    ```mlir
+    %p = math.exp2 %e : f32
+    %m = arith.maxnumf %a, %b : f32
+    ```
+    becomes
+    ```mlir
+    %p = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%e) : (f32) -> f32
+    %m = llvm.intr.maxnum(%a, %b) : (f32, f32) -> f32
+    ```
+
+    | op | becomes | error |
+    |---|---|---|
+    | `exp2`, `log2`, `rsqrt` on f32 | `ex2`, `lg2`, `rsqrt` `.approx.ftz` | 2 ulp; `lg2` 2^-22 absolute near 1 |
+    | `exp`, `log` on f32 | `ex2` of x log2 e, ln 2 times `lg2` | that, and one rounding of the product |
+    | `sqrt`, `fma`, `absf`, `floor`, `ceil`, `trunc`, `roundeven`, `copysign`, `maxnumf`, `minnumf` | the exact instruction | none |
+
+    Any other op of `math` is refused: there is nothing to call.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+#endif // FA_CONVERSION_PASSES_TD

@@ -1,0 +1,194 @@
+//===- LowerMath.cpp - math becomes PTX's own instructions ----------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// First pass of the lower stage. Intrinsics are called by name: LLVM's own
+// math ops (llvm.intr.fabs, llvm.intr.exp2) are illegal to the conversion to
+// NVVM, which would rather call the device library, and nvvm.inline_ptx has
+// side effects that keep equal exponentials apart and dead ones alive.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Conversion/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+#include <cmath>
+#include <numbers>
+
+namespace mlir::fa {
+
+#define GEN_PASS_DEF_FALOWERMATH
+#include "fa/Conversion/Passes.h.inc"
+
+namespace {
+
+/// Builds one element of the result from one element of each operand.
+using ScalarBuilder =
+    function_ref<Value(OpBuilder &, Location, ValueRange operands)>;
+
+Value callIntrinsic(OpBuilder &b, Location loc, StringRef name,
+                    ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(b, loc, operands[0].getType(),
+                                       b.getStringAttr(name), operands)
+      .getResult(0);
+}
+
+Value scaleBy(OpBuilder &b, Location loc, double factor, Value x) {
+  auto type = cast<FloatType>(x.getType());
+  Value c = arith::ConstantOp::create(b, loc, b.getFloatAttr(type, factor));
+  return arith::MulFOp::create(b, loc, c, x);
+}
+
+/// The elements of `type`, each as a position.
+SmallVector<SmallVector<int64_t>> positionsOf(VectorType type) {
+  SmallVector<SmallVector<int64_t>> positions;
+  SmallVector<int64_t> strides = computeStrides(type.getShape());
+  for (int64_t i = 0, e = type.getNumElements(); i < e; ++i)
+    positions.push_back(delinearize(i, strides));
+  return positions;
+}
+
+/// Rewrites `op` element by element; a scalar is its only element.
+Value elementwise(OpBuilder &b, Operation *op, ScalarBuilder scalar) {
+  Location loc = op->getLoc();
+  auto type = dyn_cast<VectorType>(op->getResult(0).getType());
+  if (!type)
+    return scalar(b, loc, op->getOperands());
+  // Into a constant of zeros, since vector.from_elements lowers in one
+  // dimension only; LLVM sees through the chain.
+  Value result = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  for (ArrayRef<int64_t> position : positionsOf(type)) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(vector::ExtractOp::create(b, loc, operand, position));
+    result = vector::InsertOp::create(b, loc, scalar(b, loc, operands), result,
+                                      position);
+  }
+  return result;
+}
+
+/// `Op` is one intrinsic of LLVM or NVVM on each element.
+template <typename Op> struct ToIntrinsic final : OpRewritePattern<Op> {
+  ToIntrinsic(MLIRContext *context, StringRef name, bool isF32Only)
+      : OpRewritePattern<Op>(context), name(name), isF32Only(isF32Only) {}
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
+    if (isF32Only && !getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    b.replaceOp(
+        op, elementwise(b, op,
+                        [&](OpBuilder &b, Location loc, ValueRange operands) {
+                          return callIntrinsic(b, loc, name, operands);
+                        }));
+    return success();
+  }
+
+  StringRef name;
+  bool isF32Only;
+};
+
+/// `Op` is `LLVMOp`, which also takes one-dimensional vectors.
+template <typename Op, typename LLVMOp>
+struct ToLLVM final : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
+    auto build = [&](OpBuilder &b, Location loc, ValueRange operands) -> Value {
+      return LLVMOp::create(b, loc, operands[0].getType(), operands);
+    };
+    auto type = dyn_cast<VectorType>(op.getType());
+    if (type && type.getRank() == 1)
+      b.replaceOp(op, build(b, op.getLoc(), op->getOperands()));
+    else
+      b.replaceOp(op, elementwise(b, op, build));
+    return success();
+  }
+};
+
+/// exp x = 2^(x log2 e).
+struct LowerExp final : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &b) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    b.replaceOp(
+        op,
+        elementwise(b, op, [](OpBuilder &b, Location loc, ValueRange operands) {
+          Value x = scaleBy(b, loc, std::numbers::log2e, operands[0]);
+          return callIntrinsic(b, loc, "llvm.nvvm.ex2.approx.ftz", x);
+        }));
+    return success();
+  }
+};
+
+/// ln x = ln 2 log2 x.
+struct LowerLog final : OpRewritePattern<math::LogOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::LogOp op,
+                                PatternRewriter &b) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    b.replaceOp(
+        op,
+        elementwise(b, op, [](OpBuilder &b, Location loc, ValueRange operands) {
+          Value y =
+              callIntrinsic(b, loc, "llvm.nvvm.lg2.approx.ftz.f", operands[0]);
+          return scaleBy(b, loc, std::numbers::ln2, y);
+        }));
+    return success();
+  }
+};
+
+struct LowerMath final : impl::FALowerMathBase<LowerMath> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateLowerMathPatterns(patterns);
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
+
+    getOperation().walk([&](Operation *op) {
+      if (!isa<math::MathDialect>(op->getDialect()))
+        return;
+      op->emitError() << "'" << op->getName() << "' on "
+                      << op->getResult(0).getType()
+                      << " has no lowering to PTX instructions";
+      signalPassFailure();
+    });
+  }
+};
+
+} // namespace
+
+void populateLowerMathPatterns(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  auto add = [&]<typename Op>(StringRef intrinsic, bool isF32Only) {
+    patterns.add<ToIntrinsic<Op>>(context, intrinsic, isF32Only);
+  };
+  add.operator()<math::Exp2Op>("llvm.nvvm.ex2.approx.ftz", true);
+  add.operator()<math::Log2Op>("llvm.nvvm.lg2.approx.ftz.f", true);
+  add.operator()<math::RsqrtOp>("llvm.nvvm.rsqrt.approx.ftz.f", true);
+  add.operator()<math::SqrtOp>("llvm.sqrt", true);
+  add.operator()<math::AbsFOp>("llvm.fabs", false);
+  add.operator()<math::FloorOp>("llvm.floor", false);
+  add.operator()<math::CeilOp>("llvm.ceil", false);
+  add.operator()<math::TruncOp>("llvm.trunc", false);
+  add.operator()<math::RoundEvenOp>("llvm.roundeven", false);
+  add.operator()<math::CopySignOp>("llvm.copysign", false);
+  patterns.add<ToLLVM<math::FmaOp, LLVM::FMAOp>,
+               ToLLVM<arith::MaxNumFOp, LLVM::MaxNumOp>,
+               ToLLVM<arith::MinNumFOp, LLVM::MinNumOp>, LowerExp, LowerLog>(
+      context);
+}
+
+} // namespace mlir::fa

@@ -1,0 +1,18 @@
+//===- DistributePipeline.cpp - warp values become a lane's ---------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Pipelines/Passes.h"
+#include "fa/Pipelines/Pipelines.h"
+
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::fa {
+
+void buildDistributePipeline(OpPassManager &manager) {
+  manager.addPass(createFAVerifyStage({"distribute"}));
+}
+
+} // namespace mlir::fa

@@ -1,0 +1,19 @@
+//===- MapPipeline.cpp - a tile program becomes a kernel
+//----------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Pipelines/Passes.h"
+#include "fa/Pipelines/Pipelines.h"
+
+#include "mlir/Pass/PassManager.h"
+
+namespace mlir::fa {
+
+void buildMapPipeline(OpPassManager &manager) {
+  manager.addPass(createFAVerifyStage({"map"}));
+}
+
+} // namespace mlir::fa

@@ -1,0 +1,71 @@
+// RUN: fa-opt %s --fa-lower-math --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: gpu.func @scalars
+// CHECK-SAME: (%[[X:.*]]: f32, %[[Y:.*]]: f32)
+gpu.module @kernels {
+  gpu.func @scalars(%x: f32, %y: f32) -> (f32, f32, f32, f32, f32, f32, f32) {
+    // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[X]]) : (f32) -> f32
+    %0 = math.exp2 %x : f32
+    // CHECK: llvm.call_intrinsic "llvm.nvvm.lg2.approx.ftz.f"(%[[X]])
+    %1 = math.log2 %x : f32
+    // CHECK: llvm.call_intrinsic "llvm.fabs"(%[[X]])
+    %2 = math.absf %x : f32
+    // CHECK: llvm.intr.fma(%[[X]], %[[Y]], %[[X]]) : (f32, f32, f32) -> f32
+    %3 = math.fma %x, %y, %x : f32
+    // CHECK: llvm.intr.maxnum(%[[X]], %[[Y]])
+    %4 = arith.maxnumf %x, %y : f32
+    // CHECK: %[[C:.*]] = arith.constant 1.44269502 : f32
+    // CHECK: %[[M:.*]] = arith.mulf %[[C]], %[[X]]
+    // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[M]])
+    %5 = math.exp %x : f32
+    // CHECK: %[[L:.*]] = llvm.call_intrinsic "llvm.nvvm.lg2.approx.ftz.f"(%[[X]])
+    // CHECK: %[[C2:.*]] = arith.constant 0.693147182 : f32
+    // CHECK: arith.mulf %[[C2]], %[[L]]
+    %6 = math.log %x : f32
+    gpu.return %0, %1, %2, %3, %4, %5, %6 : f32, f32, f32, f32, f32, f32, f32
+  }
+}
+
+// -----
+
+// A fragment is taken apart, an element at a time.
+// CHECK-LABEL: gpu.func @fragment
+gpu.module @kernels {
+  gpu.func @fragment(%x: vector<2x2xf32>) -> vector<2x2xf32> {
+    // CHECK: %[[X:.*]] = vector.extract %{{.*}}[0, 0] : f32 from vector<2x2xf32>
+    // CHECK: %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[X]])
+    // CHECK: vector.insert %[[E]], %{{.*}} [0, 0] : f32 into vector<2x2xf32>
+    // CHECK-COUNT-3: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+    // CHECK-NOT: math.
+    %0 = math.exp2 %x : vector<2x2xf32>
+    gpu.return %0 : vector<2x2xf32>
+  }
+  // CHECK-LABEL: gpu.func @pair
+  gpu.func @pair(%x: vector<2xf32>) -> vector<2xf32> {
+    // CHECK: llvm.intr.fma({{.*}}) : (vector<2xf32>, vector<2xf32>, vector<2xf32>) -> vector<2xf32>
+    %0 = math.fma %x, %x, %x : vector<2xf32>
+    gpu.return %0 : vector<2xf32>
+  }
+}
+
+// -----
+
+// The host is not ours to lower.
+// CHECK-LABEL: func.func @negative_host
+func.func @negative_host(%x: f32) -> f32 {
+  // CHECK: math.exp2
+  %0 = math.exp2 %x : f32
+  return %0 : f32
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @no_instruction(%x: f32, %h: f16) -> (f32, f16) {
+    // expected-error @+1 {{'math.atan' on 'f32' has no lowering to PTX instructions}}
+    %0 = math.atan %x : f32
+    // expected-error @+1 {{'math.exp2' on 'f16' has no lowering to PTX instructions}}
+    %1 = math.exp2 %h : f16
+    gpu.return %0, %1 : f32, f16
+  }
+}

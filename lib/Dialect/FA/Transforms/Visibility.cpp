@@ -3,6 +3,122 @@
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+// Visibility.h has the idea. Here bounds are i32 and signed, and may lie
+// outside the sequence (bottom_right with more queries than keys starts at a
+// negative key); they are clamped where they become indices of blocks.
 //===----------------------------------------------------------------------===//
 
-#include "fa/Dialect/FA/Transforms/Passes.h"
+#include "Visibility.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+/// Joins two bounds, of which either may be absent or the same for all rows.
+template <typename JoinOp>
+static Value joinBounds(TileBuilder &b, Value lhs, Value rhs) {
+  if (!lhs || !rhs)
+    return lhs ? lhs : rhs;
+  Type type = isa<VectorType>(lhs.getType()) ? lhs.getType() : rhs.getType();
+  return b.createOrFold<JoinOp>(b.spread(lhs, type), b.spread(rhs, type));
+}
+
+KeyInterval mlir::fa::emitKeyInterval(TileBuilder &b, ArrayRef<MaskAttr> masks,
+                                      const SequenceLengths &lengths,
+                                      Value row) {
+  KeyInterval result{/*lo=*/Value(), /*hi=*/lengths.keys};
+  for (MaskAttr mask : masks) {
+    Value offset = b.i32(0);
+    if (mask.getAlignment() == Alignment::BottomRight)
+      offset = b.createOrFold<arith::SubIOp>(lengths.keys, lengths.queries);
+    KeyInterval seen = mask.emitKeyInterval(b, b.getLoc(), row, offset);
+    result.lo = joinBounds<arith::MaxSIOp>(b, result.lo, seen.lo);
+    result.hi = joinBounds<arith::MinSIOp>(b, result.hi, seen.hi);
+  }
+  return result;
+}
+
+/// A bound as an index: negative ones become 0.
+static Value clampToIndex(TileBuilder &b, Value bound) {
+  return b.toIndex(b.createOrFold<arith::MaxSIOp>(bound, b.i32(0)));
+}
+
+/// The ranges where no mask has a lower bound: full blocks, then partial ones.
+static SmallVector<KeyBlockRange, 3> rangesFromStart(TileBuilder &b,
+                                                     Value fullEnd, Value end) {
+  return {{b.index(0), fullEnd, /*isFull=*/true},
+          {fullEnd, end, /*isFull=*/false}};
+}
+
+/// The ranges behind a left edge. When no block is full (`fullBegin` lies
+/// behind `fullEnd`), the first loop takes what it would take anyway and the
+/// last one the rest: every block is in exactly one range.
+static SmallVector<KeyBlockRange, 3>
+rangesBehindLeftEdge(TileBuilder &b, const KeyInterval &any,
+                     const KeyInterval &all, Value fullEnd, Value end,
+                     int64_t tileKV) {
+  Value begin = b.floorDiv(clampToIndex(b, any.lo), tileKV);
+  Value fullBegin = b.ceilDiv(clampToIndex(b, all.lo), tileKV);
+  Value leftEnd = b.createOrFold<arith::MinUIOp>(fullBegin, end);
+  Value rightBegin = b.createOrFold<arith::MaxUIOp>(leftEnd, fullEnd);
+  return {{begin, leftEnd, /*isFull=*/false},
+          {leftEnd, fullEnd, /*isFull=*/true},
+          {rightBegin, end, /*isFull=*/false}};
+}
+
+BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
+                                              ArrayRef<MaskAttr> masks,
+                                              const SequenceLengths &lengths,
+                                              Value firstRow, int64_t tileQ,
+                                              int64_t tileKV) {
+  BlockVisibility result;
+  KeyInterval first = emitKeyInterval(b, masks, lengths, firstRow);
+  KeyInterval last = first;
+  result.rows = first;
+  if (!masks.empty()) {
+    Value rows = b.create<TileIndexOp>(b.vector({tileQ}, b.getI32Type()),
+                                       firstRow, /*dim=*/0);
+    result.rows = emitKeyInterval(b, masks, lengths, rows);
+    Value lastRow = b.createOrFold<arith::MinSIOp>(
+        b.createOrFold<arith::AddIOp>(firstRow, b.i32(tileQ - 1)),
+        b.createOrFold<arith::SubIOp>(lengths.queries, b.i32(1)));
+    last = emitKeyInterval(b, masks, lengths, lastRow);
+  }
+  KeyInterval any{first.lo, last.hi}, all{last.lo, first.hi};
+
+  result.keysEnd = clampToIndex(b, any.hi);
+  Value fullKeys = clampToIndex(b, all.hi);
+  if (lengths.queriesMayBeShort) {
+    Value hasRows = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, firstRow,
+                                            lengths.queries);
+    Value none = b.index(0);
+    result.keysEnd =
+        b.createOrFold<arith::SelectOp>(hasRows, result.keysEnd, none);
+    fullKeys = b.createOrFold<arith::SelectOp>(hasRows, fullKeys, none);
+  }
+  Value fullEnd = b.floorDiv(fullKeys, tileKV);
+  Value end = b.ceilDiv(result.keysEnd, tileKV);
+  result.ranges = any.lo
+                      ? rangesBehindLeftEdge(b, any, all, fullEnd, end, tileKV)
+                      : rangesFromStart(b, fullEnd, end);
+  return result;
+}
+
+Value mlir::fa::emitElementPredicate(TileBuilder &b, const KeyInterval &rows,
+                                     Value firstKey, ArrayRef<int64_t> tile) {
+  VectorType type = b.vector(tile, b.getI32Type());
+  // Bounds relative to the block, so that the column stays a constant.
+  Value column = b.create<TileIndexOp>(type, b.i32(0), /*dim=*/1);
+  auto relativeTile = [&](Value bound) -> Value {
+    Value relative = b.createOrFold<arith::SubIOp>(
+        bound, b.spread(firstKey, bound.getType()));
+    return isa<VectorType>(bound.getType()) ? b.spreadRows(relative, tile[1])
+                                            : b.spread(relative, type);
+  };
+  Value visible = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, column,
+                                          relativeTile(rows.hi));
+  if (!rows.lo)
+    return visible;
+  Value notBefore = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, column,
+                                            relativeTile(rows.lo));
+  return b.create<arith::AndIOp>(visible, notBefore);
+}

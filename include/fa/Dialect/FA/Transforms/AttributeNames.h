@@ -28,6 +28,9 @@ inline constexpr llvm::StringLiteral kAttentionAttr = "fa.attention";
 /// Function: the text of the op that it held. Set by the tile stage.
 inline constexpr llvm::StringLiteral kSourceAttr = "fa.source";
 
+/// Argument of a function: the buffer, or the row, of the state trace.
+inline constexpr llvm::StringLiteral kTraceAttr = "fa.trace";
+
 /// scf.forall of a tile program: its complete #fa.schedule.
 inline constexpr llvm::StringLiteral kScheduleAttr = "fa.schedule";
 

@@ -1,13 +1,83 @@
-//===- TilePasses.td - the passes of the tile stage ----------*- tablegen -*-===//
+//===- TilePasses.td - the passes of the tile stage -------*- tablegen -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+// In the order of the stage.
 //===----------------------------------------------------------------------===//
 
 #ifndef FA_DIALECT_FA_TRANSFORMS_TILEPASSES_TD
 #define FA_DIALECT_FA_TRANSFORMS_TILEPASSES_TD
 
 include "mlir/Pass/PassBase.td"
+
+def FASelectSchedule : Pass<"fa-select-schedule", "ModuleOp"> {
+  let summary = "completes the schedule of each attention for a target";
+  let description = [{
+    Writes a complete `#fa.schedule` on each `fa.attention` and the target on
+    the module (`fa.target`), where later stages find it. Keys that the op
+    already has are kept.
+
+    ```mlir
+    fa.attention %q, %k, %v outs(...) {schedule = #fa.schedule<tile_kv = 32>} : ...
+    // becomes, for sm_80 and D = 64
+    fa.attention %q, %k, %v outs(...) {schedule = #fa.schedule<tile_q = 128, tile_kv = 32, warps = 4, stages = 2, state = registers, splits = 1, query = shared>} : ...
+    ```
+
+    A schedule must fit: tiles are whole tensor-core products for each warp, the
+    tiles of Q, K and V (and with `state = shared` m, l and u) fit the shared
+    memory of a block, and accumulators and scores fit the registers of a
+    thread. One that does not is an error that says what it needs, what there
+    is, and a schedule that would fit.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"\"",
+           "Chip to compile for; by default the module's fa.target, else sm_80">
+  ];
+}
+
+def FATileAttention : Pass<"fa-tile-attention", "func::FuncOp"> {
+  let summary = "attention becomes a loop over blocks of keys";
+  let description = [{
+    Replaces each `fa.attention` on memrefs with a complete schedule by its tile
+    program: one iteration of `scf.forall` for each block of query rows, in it
+    loops over the blocks of keys that some row sees. They carry m, l and u in
+    workgroup memory. Blocks that every row sees are in a loop without mask
+    code (`fa.blocks = "full"`).
+
+    ```mlir
+    fa.attention %q, %k, %v masks [#fa.causal<top_left>] outs(%o : ...) {schedule = ...} : ...
+    // becomes
+    scf.forall (%b, %h, %ib) in (1, 8, %nq) {
+      %hi = ...                                  // each row sees the keys below hi
+      %Q = fa.load_tile %Qb[%i0, %c0] : ... -> vector<128x64xf16>
+      %m = memref.alloc() : memref<128xf32, #gpu.address_space<workgroup>>   // and l, u
+      scf.for %jb = %c0 to %fullEnd step %c1 { ... } {fa.blocks = "full"}
+      scf.for %jb = %fullEnd to %end step %c1 {
+        %K = fa.load_tile %Kb[%j0, %c0] : ... -> vector<64x64xf16>
+        %s = vector.contract ... %Q, %K
+        %x = arith.select %visible, %s, %ninf    // partial blocks only
+        ...                                      // one step of the softmax; l, u
+      } {fa.blocks = "partial"}
+      fa.store_tile ...                          // u / l, and LSE
+    } {fa.schedule = ...}
+    ```
+
+    The function keeps what the manifest needs: `fa.operands` (role, kind, type
+    and dimensions of each argument), `fa.attention` (what the op meant) and
+    `fa.source` (its text).
+  }];
+  let options = [
+    Option<"trace", "trace", "bool", /*default=*/"false",
+           "Add a trace buffer and a row as trailing arguments, and store m, l "
+           "and u of that row after each block of keys">
+  ];
+  let statistics = [
+    Statistic<"numTiled", "num-tiled", "Number of attention ops tiled">
+  ];
+  let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
+                           "math::MathDialect", "memref::MemRefDialect",
+                           "scf::SCFDialect", "vector::VectorDialect"];
+}
 
 #endif // FA_DIALECT_FA_TRANSFORMS_TILEPASSES_TD

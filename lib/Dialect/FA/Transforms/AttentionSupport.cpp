@@ -1,0 +1,194 @@
+//===- AttentionSupport.cpp - what the tile stage takes and notes ---------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionSupport.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
+#include "fa/Target/TargetInfo.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+//===----------------------------------------------------------------------===//
+// What is accepted
+//===----------------------------------------------------------------------===//
+
+/// The clauses that have no tile program yet, by the names of the syntax.
+static StringRef findUnsupportedClause(AttentionOp op) {
+  std::pair<StringRef, bool> clauses[] = {
+      {"softcap", static_cast<bool>(op.getSoftcapAttr())},
+      {"bias", static_cast<bool>(op.getBias())},
+      {"alibi", static_cast<bool>(op.getAlibi())},
+      {"sink", static_cast<bool>(op.getSink())},
+      {"segments", static_cast<bool>(op.getQSegments())},
+      {"scales", static_cast<bool>(op.getQScales())},
+      {"q_offsets", static_cast<bool>(op.getQOffsets())},
+      {"kv_offsets", static_cast<bool>(op.getKvOffsets())},
+      {"pages", static_cast<bool>(op.getPages())},
+      {"dropout", static_cast<bool>(op.getDropoutAttr())},
+      {"score", op.hasScore()},
+      {"visible", op.hasVisible()}};
+  for (auto [name, isPresent] : clauses)
+    if (isPresent)
+      return name;
+  return {};
+}
+
+LogicalResult mlir::fa::checkTileable(AttentionOp op) {
+  if (!op.isMemRefForm())
+    return op.emitOpError("is on tensors; bufferize it before it is tiled");
+  StringRef clause = findUnsupportedClause(op);
+  if (!clause.empty())
+    return op.emitOpError("clause '") << clause << "' is not compiled yet";
+  if (op.getEmptyRowKind() == EmptyRow::Uniform)
+    return op.emitOpError("empty_row = \"uniform\" is not compiled yet; "
+                          "\"zero\" and \"nan\" are");
+  Type element = cast<MemRefType>(op.getQuery().getType()).getElementType();
+  if (!element.isF16() && !element.isBF16())
+    return op.emitOpError("element type ")
+           << element << " is not compiled yet; f16 and bf16 are";
+  AttentionDims dims = op.getDims();
+  if (ShapedType::isDynamic(dims.D) || ShapedType::isDynamic(dims.Dv))
+    return op.emitOpError("needs static head dims D and Dv");
+  return success();
+}
+
+const TargetInfo *mlir::fa::lookupModuleTarget(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto name =
+      module ? module->getAttrOfType<StringAttr>(kTargetAttr) : StringAttr();
+  if (!name) {
+    op->emitError("the module names no target (")
+        << kTargetAttr << "); fa-select-schedule sets it";
+    return nullptr;
+  }
+  std::string error;
+  const TargetInfo *target = lookupTarget(name, error);
+  if (!target)
+    op->emitError(error);
+  return target;
+}
+
+StridedLayoutAttr mlir::fa::getDynamicStrides(MLIRContext *context,
+                                              int64_t rank) {
+  SmallVector<int64_t> strides(rank, ShapedType::kDynamic);
+  return StridedLayoutAttr::get(context, ShapedType::kDynamic, strides);
+}
+
+FailureOr<Value> mlir::fa::emitDynamicStrides(OpBuilder &builder,
+                                              AttentionOp op, Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isStrided())
+    return op.emitOpError("operand of type ")
+           << type << " has no strides; only strided layouts are accepted";
+  auto dynamic =
+      MemRefType::get(type.getShape(), type.getElementType(),
+                      getDynamicStrides(type.getContext(), type.getRank()),
+                      type.getMemorySpace());
+  if (dynamic == type)
+    return memref;
+  return memref::CastOp::create(builder, op.getLoc(), dynamic, memref)
+      .getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// What is noted
+//===----------------------------------------------------------------------===//
+
+void mlir::fa::recordSource(func::FuncOp func, AttentionOp op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream, OpPrintingFlags().useLocalScope());
+  func->setAttr(kSourceAttr, StringAttr::get(func.getContext(), text));
+}
+
+/// The argument of the function that `value` is, seen through casts.
+static BlockArgument findArgument(Value value) {
+  while (auto cast = value.getDefiningOp<memref::CastOp>())
+    value = cast.getSource();
+  return dyn_cast<BlockArgument>(value);
+}
+
+static std::string printType(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << getElementTypeOrSelf(type);
+  return text;
+}
+
+static DictionaryAttr describeOperand(Builder &b, StringRef role,
+                                      StringRef kind, Type type,
+                                      ArrayRef<StringRef> dims) {
+  return b.getDictionaryAttr(
+      {b.getNamedAttr("role", b.getStringAttr(role)),
+       b.getNamedAttr("kind", b.getStringAttr(kind)),
+       b.getNamedAttr("type", b.getStringAttr(printType(type))),
+       b.getNamedAttr("dims", b.getStrArrayAttr(dims))});
+}
+
+static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {
+  Builder b(func.getContext());
+  SmallVector<AttentionOperand> operands = op.getShapedOperands();
+  SmallVector<Attribute> result;
+  for (BlockArgument argument : func.getArguments()) {
+    const auto *operand = llvm::find_if(operands, [&](AttentionOperand &o) {
+      return findArgument(o.value) == argument;
+    });
+    StringRef role = "none", kind = "input";
+    ArrayRef<StringRef> dims;
+    if (operand != operands.end()) {
+      role = operand->role;
+      dims = operand->dims;
+      if (llvm::is_contained(op.getOuts(), operand->value))
+        kind = "output";
+    } else if (op.getScaleOperand() == argument) {
+      role = "scale";
+      kind = "scalar";
+    } else if (!isa<ShapedType>(argument.getType())) {
+      kind = "scalar";
+    }
+    result.push_back(describeOperand(b, role, kind, argument.getType(), dims));
+  }
+  return b.getArrayAttr(result);
+}
+
+void mlir::fa::recordAttention(func::FuncOp func, AttentionOp op) {
+  Builder b(func.getContext());
+  SmallVector<Attribute> masks;
+  for (MaskAttr mask : op.getMaskAttrs())
+    masks.push_back(mask.getDescription());
+  SmallVector<NamedAttribute> facts = {
+      b.getNamedAttr("masks", b.getArrayAttr(masks)),
+      b.getNamedAttr("layout",
+                     b.getStringAttr(stringifyLayout(op.getLayoutKind()))),
+      b.getNamedAttr("empty_row",
+                     b.getStringAttr(stringifyEmptyRow(op.getEmptyRowKind())))};
+  if (std::optional<double> scale = op.getStaticScale())
+    facts.push_back(b.getNamedAttr("scale", b.getF64FloatAttr(*scale)));
+  if (ScheduleAttr schedule = op.getScheduleAttr())
+    facts.push_back(b.getNamedAttr("schedule", schedule));
+  func->setAttr(kOperandsAttr, describeArguments(func, op));
+  func->setAttr(kAttentionAttr, b.getDictionaryAttr(facts));
+  if (!func->hasAttr(kSourceAttr))
+    recordSource(func, op);
+}
+
+TraceArguments mlir::fa::addTraceArguments(func::FuncOp func) {
+  Builder b(func.getContext());
+  auto buffer =
+      MemRefType::get({ShapedType::kDynamic, ShapedType::kDynamic},
+                      b.getF32Type(), getDynamicStrides(func.getContext(), 2));
+  auto mark = b.getDictionaryAttr(b.getNamedAttr(kTraceAttr, b.getUnitAttr()));
+  unsigned first = func.getNumArguments();
+  for (Type type : {Type(buffer), Type(b.getIndexType())})
+    if (failed(func.insertArgument(func.getNumArguments(), type, mark,
+                                   func.getLoc())))
+      return {};
+  return {func.getArgument(first), func.getArgument(first + 1)};
+}

@@ -1,0 +1,47 @@
+//===- AttentionSupport.h - what the tile stage takes and notes -*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Around the transforms of the tile stage: what they accept, the target that
+// the module names, and the facts that a function keeps for the manifest after
+// its fa.attention is gone.
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONSUPPORT_H
+#define FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONSUPPORT_H
+
+#include "fa/Dialect/FA/Transforms/Transforms.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::fa {
+
+/// Refuses, with a located message, what no tile program is written for yet.
+LogicalResult checkTileable(AttentionOp op);
+
+/// The target that the module around `op` names (fa.target). Null after an
+/// error at `op` when it names none, or an unknown one.
+const TargetInfo *lookupModuleTarget(Operation *op);
+
+/// strided<[?, ..., ?], offset: ?>
+StridedLayoutAttr getDynamicStrides(MLIRContext *context, int64_t rank);
+
+/// The memref with strides and offset that are not known, by a cast where its
+/// type says more. An error at `op` when the layout has no strides.
+FailureOr<Value> emitDynamicStrides(OpBuilder &builder, AttentionOp op,
+                                    Value memref);
+
+/// Notes the text of the op on the function that holds it (fa.source).
+void recordSource(func::FuncOp func, AttentionOp op);
+
+/// Notes what each argument is to `op` and what the op means (fa.operands,
+/// fa.attention).
+void recordAttention(func::FuncOp func, AttentionOp op);
+
+/// Adds the trace buffer and the traced row as trailing arguments, marked
+/// fa.trace.
+TraceArguments addTraceArguments(func::FuncOp func);
+
+} // namespace mlir::fa
+
+#endif // FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONSUPPORT_H

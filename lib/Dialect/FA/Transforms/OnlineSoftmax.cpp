@@ -1,0 +1,179 @@
+//===- OnlineSoftmax.cpp - softmax over blocks of keys ----------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// OnlineSoftmax.h has the idea, the formulae and why they hold in f32.
+//===----------------------------------------------------------------------===//
+
+#include "OnlineSoftmax.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+/// From here on the rounding of r may matter (the exponent's residue is up to
+/// half an ulp of r: 4 at 2^26).
+static constexpr float kHugeReference = 67108864.0f;
+
+/// A factor below the normal numbers cannot move a score (|s| < 2^40) by a
+/// rounding error; it counts as scale 0.
+static constexpr float kLeastFactor = std::numeric_limits<float>::min();
+
+/// The scale operand at run time: the same case distinction as for a number.
+static ScoreScale emitScaleOperand(TileBuilder &b, Value operand) {
+  Value magnitude = b.create<math::AbsFOp>(operand);
+  Value factor = b.create<arith::MulFOp>(
+      magnitude, b.f32(static_cast<float>(llvm::numbers::log2e)));
+  Value isZero = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, factor,
+                                         b.f32(kLeastFactor));
+  Value isNegative =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, operand, b.f32(0.0f));
+  Value sign = b.create<arith::SelectOp>(isNegative, b.f32(-1.0f), b.f32(1.0f));
+  Value multiplier = b.create<arith::SelectOp>(isZero, b.f32(0.0f), sign);
+  Value positive = b.create<arith::SelectOp>(
+      isZero, b.f32(static_cast<float>(llvm::numbers::log2e)), factor);
+  return {positive, ScoreScale::Sign::Multiply, multiplier};
+}
+
+ScoreScale mlir::fa::emitScoreScale(TileBuilder &b,
+                                    std::optional<double> number,
+                                    Value operand) {
+  if (!number)
+    return emitScaleOperand(b, operand);
+  float factor = static_cast<float>(std::abs(*number) * llvm::numbers::log2e);
+  if (factor < kLeastFactor)
+    return {b.f32(static_cast<float>(llvm::numbers::log2e)),
+            ScoreScale::Sign::Multiply, b.f32(0.0f)};
+  return {b.f32(factor),
+          *number < 0 ? ScoreScale::Sign::Negate : ScoreScale::Sign::Keep,
+          Value()};
+}
+
+Value mlir::fa::emitSignedScores(TileBuilder &b, const ScoreScale &scale,
+                                 Value scores) {
+  switch (scale.sign) {
+  case ScoreScale::Sign::Keep:
+    return scores;
+  case ScoreScale::Sign::Negate:
+    return b.create<arith::NegFOp>(scores);
+  case ScoreScale::Sign::Multiply:
+    return b.create<arith::MulFOp>(
+        scores, b.spread(scale.multiplier, scores.getType()));
+  }
+  llvm_unreachable("every sign is handled");
+}
+
+/// Whether some row's reference is so large that the cold path is needed.
+static Value emitIsHuge(TileBuilder &b, Value reference) {
+  auto type = cast<VectorType>(reference.getType());
+  Value magnitude = b.create<math::AbsFOp>(reference);
+  Value isHuge = b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE, magnitude,
+                                         b.splat(type, kHugeReference));
+  Value none = b.create<arith::ConstantIntOp>(0, 1);
+  return b.create<vector::MultiDimReductionOp>(
+      vector::CombiningKind::OR, isHuge, none, ArrayRef<int64_t>{0});
+}
+
+/// The scores and the factor that enter the exponent: on the cold path the
+/// scores are multiplied (and rounded) first, and the factor is 1.
+static std::pair<Value, Value>
+emitExponentOperands(TileBuilder &b, Value scores, Value factor, Value isHuge) {
+  auto branch =
+      b.create<scf::IfOp>(TypeRange{scores.getType(), factor.getType()}, isHuge,
+                          /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value rounded =
+      b.create<arith::MulFOp>(scores, b.spread(factor, scores.getType()));
+  b.create<scf::YieldOp>(ValueRange{rounded, b.f32(1.0f)});
+  b.setInsertionPointToStart(branch.elseBlock());
+  b.create<scf::YieldOp>(ValueRange{scores, factor});
+  return {branch.getResult(0), branch.getResult(1)};
+}
+
+SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
+                                      Value oldMax, Value factor) {
+  auto tile = cast<VectorType>(scores.getType());
+  auto rows = cast<VectorType>(oldMax.getType());
+  Value negativeInfinity = b.splat(rows, -kInfinity);
+
+  // r = max(r_old, fl(max * c)).
+  Value blockMax = b.create<vector::MultiDimReductionOp>(
+      vector::CombiningKind::MAXNUMF, scores, negativeInfinity,
+      ArrayRef<int64_t>{1});
+  Value blockReference =
+      b.create<arith::MulFOp>(blockMax, b.spread(factor, rows));
+  Value max = b.create<arith::MaxNumFOp>(oldMax, blockReference);
+
+  // The reference of a row that has seen no key is 0 in exponents.
+  Value hasSeen =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, max, negativeInfinity);
+  Value reference =
+      b.create<arith::SelectOp>(hasSeen, max, b.splat(rows, 0.0f));
+
+  // p = 2^(s*c - r).
+  auto [base, multiplier] =
+      emitExponentOperands(b, scores, factor, emitIsHuge(b, reference));
+  Value minusReference =
+      b.spreadRows(b.create<arith::NegFOp>(reference), tile.getDimSize(1));
+  Value exponent =
+      b.create<math::FmaOp>(base, b.spread(multiplier, tile), minusReference);
+  Value weights = b.create<math::Exp2Op>(exponent);
+
+  // a = 2^(r_old - r).
+  Value rescale =
+      b.create<math::Exp2Op>(b.create<arith::SubFOp>(oldMax, reference));
+  return {max, rescale, weights};
+}
+
+FinishedRows mlir::fa::emitFinishedRows(TileBuilder &b, Value max,
+                                        Value partialSums, EmptyRow emptyRow,
+                                        Value noQuery) {
+  auto rows = cast<VectorType>(max.getType());
+  Value zero = b.splat(rows, 0.0f);
+  Value sum = b.create<vector::MultiDimReductionOp>(
+      vector::CombiningKind::ADD, partialSums, zero, ArrayRef<int64_t>{1});
+  // An ordered compare: a row that is NaN is not empty. Testing r instead
+  // would take a row of NaN scores for empty, since maxnum drops them.
+  Value isEmpty = b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, sum, zero);
+  return {max, sum, isEmpty, noQuery, emptyRow};
+}
+
+Value mlir::fa::emitOutput(TileBuilder &b, const FinishedRows &rows,
+                           Value acc) {
+  auto rowType = cast<VectorType>(rows.sum.getType());
+  auto tile = cast<VectorType>(acc.getType());
+  int64_t columns = tile.getDimSize(1);
+  // One division a row; it costs one rounding more than dividing each element,
+  // far below the rounding of the output.
+  Value inverse = b.create<arith::DivFOp>(b.splat(rowType, 1.0f), rows.sum);
+  Value output = b.create<arith::MulFOp>(acc, b.spreadRows(inverse, columns));
+  float fill = rows.emptyRow == EmptyRow::NaN
+                   ? std::numeric_limits<float>::quiet_NaN()
+                   : 0.0f;
+  output = b.create<arith::SelectOp>(b.spreadRows(rows.isEmpty, columns),
+                                     b.splat(tile, fill), output);
+  if (!rows.noQuery)
+    return output;
+  return b.create<arith::SelectOp>(b.spreadRows(rows.noQuery, columns),
+                                   b.splat(tile, 0.0f), output);
+}
+
+Value mlir::fa::emitLogSumExp(TileBuilder &b, const FinishedRows &rows) {
+  auto type = cast<VectorType>(rows.max.getType());
+  Value logarithm =
+      b.create<arith::AddFOp>(rows.max, b.create<math::Log2Op>(rows.sum));
+  Value lse = b.create<arith::MulFOp>(
+      logarithm, b.splat(type, static_cast<float>(llvm::numbers::ln2)));
+  float fill = rows.emptyRow == EmptyRow::NaN
+                   ? std::numeric_limits<float>::quiet_NaN()
+                   : -kInfinity;
+  lse = b.create<arith::SelectOp>(rows.isEmpty, b.splat(type, fill), lse);
+  if (!rows.noQuery)
+    return lse;
+  return b.create<arith::SelectOp>(rows.noQuery, b.splat(type, -kInfinity),
+                                   lse);
+}

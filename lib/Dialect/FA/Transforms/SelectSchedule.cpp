@@ -1,0 +1,307 @@
+//===- SelectSchedule.cpp - a complete schedule that fits -------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The choice is a table of preferred tiles by head dimension, from which the
+// first one that fits the target is taken, smaller tiles coming later. The
+// resource model below is the same for a choice and for a user's schedule.
+//
+// Shared memory: rows of a 16-bit tile have a pitch of the next power of two,
+// so that they can be swizzled. Registers: u and the scores of a block are
+// spread over the lanes of a warp; what else a loop needs (addresses, fragments
+// of K and V, bounds) is taken as a constant. The model refuses what cannot
+// fit; it does not promise that an assembler never spills.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionSupport.h"
+#include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
+#include "fa/Dialect/FA/Transforms/Passes.h"
+#include "fa/Dialect/FA/Transforms/Transforms.h"
+#include "fa/Target/TargetInfo.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::fa {
+#define GEN_PASS_DEF_FASELECTSCHEDULE
+#include "fa/Dialect/FA/Transforms/Passes.h.inc"
+} // namespace mlir::fa
+
+using namespace mlir;
+using namespace mlir::fa;
+
+/// Registers of a thread beside u, scores, rows and Q: addresses, bounds,
+/// fragments of K and V in flight.
+static constexpr int64_t kOtherRegisters = 24;
+
+/// Rows of a warp and columns of a tile come in multiples of this: one
+/// tensor-core product.
+static constexpr int64_t kProductRows = 16;
+
+namespace {
+
+/// A complete schedule as numbers.
+struct Plan {
+  int64_t tileQ, tileKV, warps, stages, splits;
+  StateKind state;
+  QueryKind query;
+};
+
+/// The head dimensions as tensor-core products see them.
+struct HeadDims {
+  int64_t d, dv, bytesPerElement;
+};
+
+struct Resources {
+  int64_t sharedBytes, registersPerThread;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The resource model
+//===----------------------------------------------------------------------===//
+
+static int64_t getPitchBytes(int64_t columns, int64_t bytesPerElement) {
+  return static_cast<int64_t>(llvm::PowerOf2Ceil(columns)) * bytesPerElement;
+}
+
+/// What a plan needs on this target.
+static Resources estimateResources(const Plan &plan, const HeadDims &dims,
+                                   const TargetInfo &target) {
+  int64_t keyPitch = getPitchBytes(dims.d, dims.bytesPerElement);
+  int64_t valuePitch = getPitchBytes(dims.dv, dims.bytesPerElement);
+  Resources need;
+  need.sharedBytes = plan.tileQ * keyPitch +
+                     plan.stages * plan.tileKV * (keyPitch + valuePitch);
+  if (plan.state == StateKind::Shared)
+    need.sharedBytes += plan.tileQ * (1 + target.lanesPerRow + dims.dv) * 4;
+
+  int64_t rows = plan.tileQ / plan.warps;
+  int64_t acc = rows * dims.dv / target.warpSize;
+  int64_t scores = rows * plan.tileKV / target.warpSize;
+  // m, l and the two factors of each of a lane's rows.
+  int64_t perRow = 4 * rows * target.lanesPerRow / target.warpSize;
+  // With the state in shared memory u is fetched when the scores have become
+  // weights of half the size.
+  int64_t peak = plan.state == StateKind::Shared
+                     ? std::max(scores, scores / 2 + acc)
+                     : scores + acc;
+  int64_t query =
+      plan.query == QueryKind::Registers
+          ? rows * dims.d * dims.bytesPerElement / 4 / target.warpSize
+          : 0;
+  need.registersPerThread = peak + perRow + query + kOtherRegisters;
+  return need;
+}
+
+/// Registers that each thread of a block of so many warps may have.
+static int64_t getAvailableRegisters(int64_t warps, const TargetInfo &target) {
+  int64_t share =
+      target.registersPerMultiprocessor / (warps * target.warpSize) / 8 * 8;
+  return std::min(share, target.maxRegistersPerThread);
+}
+
+static bool fits(const Plan &plan, const HeadDims &dims,
+                 const TargetInfo &target) {
+  Resources need = estimateResources(plan, dims, target);
+  return plan.tileQ % (kProductRows * plan.warps) == 0 &&
+         need.sharedBytes <= target.maxDynamicSharedBytes &&
+         need.registersPerThread <= getAvailableRegisters(plan.warps, target);
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct TileChoice {
+  int64_t tileQ, tileKV, warps;
+};
+} // namespace
+
+/// Preferred tiles, best first. This is the one place to tune.
+static SmallVector<TileChoice> getPreferredTiles(const HeadDims &dims) {
+  SmallVector<TileChoice> tiles;
+  if (std::max(dims.d, dims.dv) <= 64)
+    tiles.push_back({128, 64, 4});
+  tiles.append({{128, 32, 4},
+                {64, 64, 4},
+                {64, 32, 4},
+                {64, 16, 4},
+                {32, 32, 2},
+                {32, 16, 2},
+                {16, 16, 1}});
+  return tiles;
+}
+
+/// The plans that keep the keys of `given`, best first.
+static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
+                                        const HeadDims &dims) {
+  SmallVector<Plan> plans;
+  for (const TileChoice &tile : getPreferredTiles(dims)) {
+    Plan plan;
+    plan.tileQ = given.getTileQ().value_or(tile.tileQ);
+    plan.tileKV = given.getTileKv().value_or(tile.tileKV);
+    // So many warps that each has whole products, unless the user says.
+    int64_t warps = std::min(tile.warps, plan.tileQ / kProductRows);
+    while (warps > 1 && plan.tileQ % (kProductRows * warps) != 0)
+      --warps;
+    plan.warps = given.getWarps().value_or(std::max<int64_t>(warps, 1));
+    plan.stages = given.getStages().value_or(2);
+    plan.splits = given.getSplits().value_or(1);
+    plan.state = given.getState().value_or(StateKind::Registers);
+    plan.query = given.getQuery().value_or(QueryKind::Shared);
+    plans.push_back(plan);
+  }
+  return plans;
+}
+
+static std::optional<Plan> findPlan(ScheduleAttr given, const HeadDims &dims,
+                                    const TargetInfo &target) {
+  for (const Plan &plan : enumeratePlans(given, dims))
+    if (fits(plan, dims, target))
+      return plan;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Refusals
+//===----------------------------------------------------------------------===//
+
+/// Keys that are wrong by themselves, whatever the target has.
+static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
+                               const TargetInfo &target) {
+  auto require = [&](std::optional<int64_t> value, StringRef key,
+                     int64_t divisor, int64_t least) -> LogicalResult {
+    if (!value || (*value >= least && *value % divisor == 0))
+      return success();
+    InFlightDiagnostic error = op.emitOpError("schedule key ")
+                               << key << " = " << *value << " must be ";
+    if (divisor > 1)
+      error << "a multiple of " << divisor << " and ";
+    return error << "at least " << least;
+  };
+  if (failed(require(given.getTileQ(), "tile_q", kProductRows, kProductRows)) ||
+      failed(require(given.getTileKv(), "tile_kv", 16, 16)) ||
+      failed(require(given.getStages(), "stages", 1, 2)) ||
+      failed(require(given.getWarps(), "warps", 1, 1)))
+    return failure();
+  int64_t maxWarps = target.maxThreadsPerBlock / target.warpSize;
+  if (given.getWarps().value_or(1) > maxWarps)
+    return op.emitOpError("schedule key warps = ")
+           << *given.getWarps() << " exceeds the " << maxWarps
+           << " warps of a block on " << target.name;
+  if (given.getSplits().value_or(1) != 1)
+    return op.emitOpError("schedule key splits = ")
+           << *given.getSplits() << " is not compiled yet; 1 is";
+  if (given.getPingpong().value_or(false))
+    return op.emitOpError("schedule key pingpong = true needs a target with "
+                          "warpgroup products, which ")
+           << target.name << " is not";
+  if (given.getTileQ() && given.getWarps() &&
+      *given.getTileQ() % (kProductRows * *given.getWarps()) != 0)
+    return op.emitOpError("schedule key tile_q = ")
+           << *given.getTileQ() << " must be a multiple of "
+           << kProductRows * *given.getWarps() << ", " << kProductRows
+           << " rows for each of " << *given.getWarps() << " warps";
+  return success();
+}
+
+static void appendPlan(InFlightDiagnostic &error, const Plan &plan) {
+  error << "tile_q = " << plan.tileQ << ", tile_kv = " << plan.tileKV
+        << ", warps = " << plan.warps << ", stages = " << plan.stages
+        << ", state = " << stringifyStateKind(plan.state);
+}
+
+/// Says what the schedule needs, what there is and what would fit.
+static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
+                                  const HeadDims &dims,
+                                  const TargetInfo &target) {
+  Plan plan = enumeratePlans(given, dims).back();
+  Resources need = estimateResources(plan, dims, target);
+  InFlightDiagnostic error = op.emitOpError("schedule does not fit ");
+  error << target.name << ": ";
+  appendPlan(error, plan);
+  error << " at head dims " << dims.d << " and " << dims.dv << " needs "
+        << need.sharedBytes << " bytes of shared memory and "
+        << need.registersPerThread << " registers a thread, there are "
+        << target.maxDynamicSharedBytes << " and "
+        << getAvailableRegisters(plan.warps, target);
+  // Free the sizes first, then everything.
+  MLIRContext *context = op.getContext();
+  ScheduleAttr placements = ScheduleAttr::get(
+      context, {}, {}, {}, {}, given.getState(), {}, given.getQuery(), {});
+  ScheduleAttr nothing =
+      ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {});
+  for (ScheduleAttr keys : {placements, nothing}) {
+    if (std::optional<Plan> other = findPlan(keys, dims, target)) {
+      error << "; ";
+      appendPlan(error, *other);
+      return error << " would fit";
+    }
+  }
+  return error << "; no schedule fits";
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
+                                                 const TargetInfo &target) {
+  MLIRContext *context = op.getContext();
+  AttentionDims extents = op.getDims();
+  if (ShapedType::isDynamic(extents.D) || ShapedType::isDynamic(extents.Dv))
+    return op.emitOpError("needs static head dims D and Dv");
+  Type element = cast<ShapedType>(op.getQuery().getType()).getElementType();
+  HeadDims dims{static_cast<int64_t>(llvm::alignTo(extents.D, kProductRows)),
+                static_cast<int64_t>(llvm::alignTo(extents.Dv, kProductRows)),
+                llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)};
+  ScheduleAttr given = op.getScheduleAttr();
+  if (!given)
+    given = ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {});
+  if (failed(checkKeys(op, given, target)))
+    return failure();
+  std::optional<Plan> plan = findPlan(given, dims, target);
+  if (!plan)
+    return reportMisfit(op, given, dims, target);
+  return ScheduleAttr::get(context, plan->tileQ, plan->tileKV, plan->warps,
+                           plan->stages, plan->state, plan->splits, plan->query,
+                           std::nullopt);
+}
+
+namespace {
+struct SelectSchedulePass
+    : public fa::impl::FASelectScheduleBase<SelectSchedulePass> {
+  using FASelectScheduleBase::FASelectScheduleBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto named = module->getAttrOfType<StringAttr>(kTargetAttr);
+    std::string name = target;
+    if (name.empty())
+      name = named ? named.getValue().str() : "sm_80";
+    std::string error;
+    const TargetInfo *info = lookupTarget(name, error);
+    if (!info) {
+      module.emitError(error);
+      return signalPassFailure();
+    }
+    module->setAttr(kTargetAttr, StringAttr::get(&getContext(), info->name));
+    WalkResult result = module.walk([&](AttentionOp op) {
+      FailureOr<ScheduleAttr> schedule = selectSchedule(op, *info);
+      if (failed(schedule))
+        return WalkResult::interrupt();
+      op.setScheduleAttr(*schedule);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,99 @@
+//===- Visibility.h - which keys a block of queries sees --------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The one definition of what is visible. Each structural mask, and the length
+// of the sequence, shows to query row i the keys of one interval; conjunction
+// is intersection:
+//
+//     row i sees key j   <=>   lo(i) <= j < hi(i)
+//
+// lo and hi never decrease with i. So the first and the last row of a block
+// tell everything about it. Causal, 8 rows and keys, 2 x 2 blocks of 4:
+//
+//              keys 0..3   keys 4..7
+//     row 0    x . . .     . . . .      hi(first) = 1   all rows see [0, 1)
+//     row 1    x x . .     . . . .
+//     row 2    x x x .     . . . .
+//     row 3    x x x x     . . . .      hi(last)  = 4   some row sees [0, 4)
+//              partial     skipped
+//     row 4    x x x x     x . . .      hi(first) = 5
+//     row 5    x x x x     x x . .
+//     row 6    x x x x     x x x .
+//     row 7    x x x x     x x x x      hi(last)  = 8
+//              full        partial
+//
+// With `any` = [lo(first), hi(last)) and `all` = [lo(last), hi(first)), a block
+// of keys is
+//
+//     skipped   when it lies outside `any`: it is neither read nor computed;
+//     full      when it lies inside `all`: its loop has no mask code at all;
+//     partial   otherwise: one compare and one select for each element.
+//
+// Along the keys the blocks of a row of blocks therefore come in this order,
+// and each stretch is one loop:
+//
+//     skipped | partial (only where some lo exists) | full | partial | skipped
+//
+// Rows behind the last query take no part in the bounds; what they compute is
+// never stored.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_DIALECT_FA_TRANSFORMS_VISIBILITY_H
+#define FA_LIB_DIALECT_FA_TRANSFORMS_VISIBILITY_H
+
+#include "TileBuilder.h"
+#include "fa/Dialect/FA/IR/FADialect.h"
+
+namespace mlir::fa {
+
+/// The lengths (i32) of one batch's sequences: not more than the extents of
+/// the operands, not less than 0.
+struct SequenceLengths {
+  Value queries;
+  Value keys;
+  /// Whether `queries` may be less than the extent, so that whole blocks of
+  /// rows belong to no query.
+  bool queriesMayBeShort = false;
+};
+
+/// A stretch of K/V blocks [begin, end) of one kind, as indices of blocks.
+struct KeyBlockRange {
+  Value begin;
+  Value end;
+  bool isFull;
+};
+
+/// What one block of query rows sees.
+struct BlockVisibility {
+  /// The bounds of each row: a vector of i32, or one i32 where all rows agree.
+  KeyInterval rows;
+  /// The loops to write, in order. The last one is partial.
+  SmallVector<KeyBlockRange, 3> ranges;
+  /// As an index: keys from here on are seen by no row, and are not read.
+  Value keysEnd;
+};
+
+/// Emits the interval of the keys that `row` (an i32 or a vector of i32) sees.
+KeyInterval emitKeyInterval(TileBuilder &b, ArrayRef<MaskAttr> masks,
+                            const SequenceLengths &lengths, Value row);
+
+/// Emits the visibility of the `tileQ` rows that start at row `firstRow` (an
+/// i32) in blocks of `tileKV` keys.
+BlockVisibility emitBlockVisibility(TileBuilder &b, ArrayRef<MaskAttr> masks,
+                                    const SequenceLengths &lengths,
+                                    Value firstRow, int64_t tileQ,
+                                    int64_t tileKV);
+
+/// Emits the mask (a tile of i1) of the block of keys that starts at key
+/// `firstKey` (an i32).
+Value emitElementPredicate(TileBuilder &b, const KeyInterval &rows,
+                           Value firstKey, ArrayRef<int64_t> tile);
+
+} // namespace mlir::fa
+
+#endif // FA_LIB_DIALECT_FA_TRANSFORMS_VISIBILITY_H

@@ -355,6 +355,32 @@ int64_t outIndex(const std::vector<int64_t> &outShape, bool isBSHD, int64_t b,
   return ((b * outShape[1] + second) * outShape[2] + third) * outShape[3] + d;
 }
 
+farun::Status checkProblem(const Problem &problem) {
+  Expected<Semantics> semantics = Semantics::create(problem);
+  return semantics ? farun::Status() : semantics.takeError();
+}
+
+int64_t neededKeyRows(const Problem &problem, int64_t tileQ, int64_t tileKV) {
+  Expected<Semantics> semantics = Semantics::create(problem);
+  if (!semantics || tileQ < 1 || tileKV < 1)
+    return 0;
+  const Semantics &s = *semantics;
+  int64_t rows = 0;
+  auto isNeeded = [&](int64_t b, int64_t firstI, int64_t firstJ) {
+    for (int64_t i = firstI; i < std::min(firstI + tileQ, s.queries); ++i)
+      for (int64_t j = firstJ; j < std::min(firstJ + tileKV, s.keys); ++j)
+        if (s.isStructurallyVisible(b, i, j))
+          return true;
+    return false;
+  };
+  for (int64_t b = 0; b < s.batch; ++b)
+    for (int64_t i = 0; i < s.queries; i += tileQ)
+      for (int64_t j = 0; j < s.keys; j += tileKV)
+        if (isNeeded(b, i, j))
+          rows += std::min(tileKV, std::max<int64_t>(0, s.validKeys(b) - j));
+  return rows * s.queryHeads;
+}
+
 Expected<Result> attention(const Problem &problem, const Options &options) {
   Expected<Semantics> semantics = Semantics::create(problem);
   if (!semantics)

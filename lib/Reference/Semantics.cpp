@@ -156,8 +156,8 @@ int64_t Semantics::offset(int64_t b, bool isBottomRight) const {
   return isBottomRight ? validKeys(b) - validQueries(b) : 0;
 }
 
-bool Semantics::structurallyVisible(const StructuralMask &mask, int64_t b,
-                                    int64_t i, int64_t j) const {
+bool Semantics::maskAllows(const StructuralMask &mask, int64_t b, int64_t i,
+                           int64_t j) const {
   int64_t position = i + offset(b, mask.isBottomRight);
   switch (mask.kind) {
   case StructuralMask::Kind::Causal:
@@ -171,13 +171,18 @@ bool Semantics::structurallyVisible(const StructuralMask &mask, int64_t b,
   return true;
 }
 
-bool Semantics::isVisible(int64_t b, int64_t h, int64_t i, int64_t j) const {
+bool Semantics::isStructurallyVisible(int64_t b, int64_t i, int64_t j) const {
   if (i >= validQueries(b) || j >= validKeys(b))
     return false;
   for (const StructuralMask &structural : problem->masks)
-    if (!structurallyVisible(structural, b, i, j))
+    if (!maskAllows(structural, b, i, j))
       return false;
-  return !problem->mask || mask.at(b, h, i, j) != 0.0;
+  return true;
+}
+
+bool Semantics::isVisible(int64_t b, int64_t h, int64_t i, int64_t j) const {
+  return isStructurallyVisible(b, i, j) &&
+         (!problem->mask || mask.at(b, h, i, j) != 0.0);
 }
 
 double Semantics::alibi(int64_t b, int64_t h, int64_t i, int64_t j) const {

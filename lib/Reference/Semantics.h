@@ -47,6 +47,8 @@ public:
   int64_t validQueries(int64_t b) const;
   int64_t validKeys(int64_t b) const;
 
+  /// By lengths and structural masks alone.
+  bool isStructurallyVisible(int64_t b, int64_t i, int64_t j) const;
   bool isVisible(int64_t b, int64_t h, int64_t i, int64_t j) const;
 
   /// The final logit from q.k, in the arithmetic of T.
@@ -70,8 +72,8 @@ private:
   /// What bottom_right adds to i: keys - queries of this batch.
   int64_t offset(int64_t b, bool isBottomRight) const;
   double alibi(int64_t b, int64_t h, int64_t i, int64_t j) const;
-  bool structurallyVisible(const farun::StructuralMask &mask, int64_t b,
-                           int64_t i, int64_t j) const;
+  bool maskAllows(const farun::StructuralMask &mask, int64_t b, int64_t i,
+                  int64_t j) const;
 
   const Problem *problem;
   View4 bias, mask;

@@ -83,9 +83,18 @@ struct Options {
   unsigned threads = 0; ///< 0 = one for each core
 };
 
+/// Do the operands fit together, and are the lengths in range?
+farun::Status checkProblem(const Problem &problem);
+
 /// Computes; an Error names operands whose shapes do not fit.
 farun::Expected<Result> attention(const Problem &problem,
                                   const Options &options = {});
+
+/// How many K/V rows the blocks of `tileQ` queries need, summed over batches
+/// and query heads: of each block's keys, those that the structural masks and
+/// lengths let some query of the block see, in whole blocks of `tileKV` keys
+/// (the last one as far as there are keys). What a kernel must read at least.
+int64_t neededKeyRows(const Problem &problem, int64_t tileQ, int64_t tileKV);
 
 /// Position in `out` of row (b, h, i) and column d, by the layout.
 int64_t outIndex(const std::vector<int64_t> &outShape, bool isBSHD, int64_t b,

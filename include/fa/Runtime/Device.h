@@ -1,0 +1,115 @@
+//===- Device.h - something that runs PTX -----------------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the runner asks of a device: memory, a module, a launch. A back end
+// lives in a folder below lib/Runtime and is reached through the registry
+// alone. Addresses are the device's; they mean nothing to the host.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_RUNTIME_DEVICE_H
+#define FA_RUNTIME_DEVICE_H
+
+#include "fa/Support/Expected.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace farun {
+
+using DeviceAddress = uint64_t;
+
+/// How a device runs; a device ignores what it has no meaning for, except that
+/// a request for checking it cannot do is an error when it is opened.
+struct DeviceOptions {
+  unsigned threads = 0;         ///< host threads, 0 = one for each core
+  std::string order;            ///< "round-robin", "reverse", "random:SEED"
+  uint64_t maxInstructions = 0; ///< 0 = no limit
+  std::string sanitize;         ///< "", "all", "none" or a list of checkers
+  bool counters = false;
+  std::string tensorModel;
+  std::string approx;
+};
+
+/// One kernel argument by value: its bytes.
+struct LaunchArgument {
+  std::vector<uint8_t> bytes;
+
+  template <typename T> static LaunchArgument of(T value) {
+    LaunchArgument argument;
+    argument.bytes.resize(sizeof(T));
+    std::memcpy(argument.bytes.data(), &value, sizeof(T));
+    return argument;
+  }
+};
+
+struct LaunchGeometry {
+  std::array<uint32_t, 3> grid = {1, 1, 1};
+  std::array<uint32_t, 3> block = {1, 1, 1};
+  std::array<uint32_t, 3> cluster = {1, 1, 1};
+  uint32_t sharedBytes = 0; ///< dynamic
+};
+
+/// What a launch that was accepted came to.
+struct LaunchOutcome {
+  /// Set when the kernel was stopped (ErrorCode::Fault) or the launch refused.
+  std::optional<Error> failure;
+  /// Everything that the device said, one line each, errors first.
+  std::vector<std::string> diagnostics;
+  /// Counters in a fixed order, when they were asked for.
+  std::vector<std::pair<std::string, double>> counters;
+  double seconds = 0;
+};
+
+/// Who may write to a buffer.
+enum class BufferAccess { ReadOnly, ReadWrite };
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  virtual std::string name() const = 0;
+  /// The target to compile for when the user names none: "sm_80".
+  virtual std::string defaultTarget() const = 0;
+  /// False for a device that computes from the op's meaning instead: the
+  /// runner then asks the oracle, and nothing below is called.
+  virtual bool runsPTX() const { return true; }
+  /// True when time on this device says something about a GPU.
+  virtual bool hasRealTime() const { return false; }
+  /// True when an access outside a buffer is always found by the device
+  /// itself; else the runner puts guard zones around every buffer.
+  virtual bool findsOutOfBounds() const { return false; }
+
+  /// Makes `text` the module that later launches use.
+  virtual Status load(const std::string &text, const std::string &fileName) = 0;
+
+  /// A buffer of at least one byte, 256-byte aligned, every byte 0xFF (a NaN
+  /// in every float type). `name` appears in messages.
+  virtual Expected<DeviceAddress>
+  allocate(uint64_t bytes, const std::string &name, BufferAccess access) = 0;
+  virtual void release(DeviceAddress address) = 0;
+  virtual Status write(DeviceAddress to, const void *from, uint64_t bytes) = 0;
+  virtual Status read(DeviceAddress from, void *to, uint64_t bytes) = 0;
+  /// The first of these bytes that nobody wrote, on devices that know.
+  virtual std::optional<uint64_t> firstUnwritten(DeviceAddress from,
+                                                 uint64_t bytes) {
+    return std::nullopt;
+  }
+
+  /// Runs a grid to its end. An Error means that the device itself failed.
+  virtual Expected<LaunchOutcome>
+  launch(const std::string &kernel, const LaunchGeometry &geometry,
+         const std::vector<LaunchArgument> &arguments) = 0;
+};
+
+} // namespace farun
+
+#endif // FA_RUNTIME_DEVICE_H

@@ -1,0 +1,198 @@
+//===- Binding.cpp - extents by role --------------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Runner/Binding.h"
+
+#include <algorithm>
+
+namespace farun {
+
+namespace {
+
+/// More elements than this are a mistake, whatever the machine.
+constexpr int64_t kMaxElements = int64_t(1) << 40;
+
+/// Collects what each source says; keeps who said it.
+class Binder {
+public:
+  explicit Binder(const Entry &entry) : entry(entry) {}
+
+  Status setExtent(const std::string &name, int64_t value,
+                   const std::string &source) {
+    if (value < 0)
+      return inputError("the extent " + name + " is " + std::to_string(value) +
+                        " by " + source + "; it must not be negative");
+    auto [found, isNew] = values.try_emplace(name, value);
+    if (isNew)
+      sources[name] = source;
+    else if (found->second != value)
+      return inputError("the extent " + name + " is " +
+                        std::to_string(found->second) + " by " + sources[name] +
+                        " and " + std::to_string(value) + " by " + source);
+    return {};
+  }
+
+  /// `shape` for an operand: static extents, and all extents of an array.
+  Status setShape(int index, const std::vector<int64_t> &shape,
+                  const std::string &source) {
+    const Operand &operand = entry.operands[size_t(index)];
+    if (shape.size() != operand.dims.size())
+      return inputError(describeOperand(entry, index) + " has " +
+                        std::to_string(operand.dims.size()) + " dimensions (" +
+                        dimsText(operand) + "), and " + source + " has shape " +
+                        shapeText(shape));
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (shape[d] == kDynamic)
+        continue;
+      if (operand.dims[d] == "1") {
+        if (shape[d] != 1)
+          return inputError("dimension " + std::to_string(d) + " of " +
+                            describeOperand(entry, index) +
+                            " broadcasts and must be 1; it is " +
+                            std::to_string(shape[d]) + " by " + source);
+        continue;
+      }
+      if (Status status = setExtent(operand.dims[d], shape[d], source); !status)
+        return status;
+    }
+    return {};
+  }
+
+  bool uses(const std::string &name) const {
+    for (const Operand &operand : entry.operands)
+      if (std::find(operand.dims.begin(), operand.dims.end(), name) !=
+          operand.dims.end())
+        return true;
+    return false;
+  }
+
+  std::string usedNames() const {
+    std::vector<std::string> names;
+    for (const Operand &operand : entry.operands)
+      for (const std::string &dim : operand.dims)
+        if (dim != "1" &&
+            std::find(names.begin(), names.end(), dim) == names.end())
+          names.push_back(dim);
+    std::string text;
+    for (const std::string &name : names)
+      text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+
+  Expected<Binding> finish() {
+    Binding binding;
+    for (size_t index = 0; index < entry.operands.size(); ++index) {
+      const Operand &operand = entry.operands[index];
+      std::vector<int64_t> shape;
+      int64_t count = 1;
+      for (const std::string &dim : operand.dims) {
+        auto found = values.find(dim);
+        if (dim != "1" && found == values.end())
+          return inputError("the extent " + dim + " of " +
+                            describeOperand(entry, int(index)) +
+                            " is open: give --dim=" + dim +
+                            "=VALUE, --shape or --input");
+        shape.push_back(dim == "1" ? 1 : found->second);
+        if (__builtin_mul_overflow(count, shape.back(), &count) ||
+            count > kMaxElements)
+          return inputError(describeOperand(entry, int(index)) +
+                            " has more than 2^40 elements");
+      }
+      binding.shapes.push_back(shape);
+    }
+    binding.extents = values;
+    return binding;
+  }
+
+private:
+  static std::string dimsText(const Operand &operand) {
+    std::string text;
+    for (const std::string &dim : operand.dims)
+      text += (text.empty() ? "" : ", ") + dim;
+    return text;
+  }
+
+  const Entry &entry;
+  Extents values;
+  std::map<std::string, std::string> sources;
+};
+
+Error noSuchArgument(const Entry &entry, const std::string &option, int index) {
+  int count = 0;
+  for (const Operand &operand : entry.operands)
+    count += operand.kind != OperandKind::Output;
+  return inputError(option + "=" + std::to_string(index) +
+                    " names no argument; " + entry.name + " has " +
+                    std::to_string(count) + ", counted from 0");
+}
+
+bool isArgument(const Entry &entry, int index) {
+  return index >= 0 && size_t(index) < entry.operands.size() &&
+         entry.operands[size_t(index)].kind != OperandKind::Output;
+}
+
+} // namespace
+
+std::string describeOperand(const Entry &entry, int index) {
+  const Operand &operand = entry.operands[size_t(index)];
+  int number = index;
+  if (operand.kind == OperandKind::Output)
+    for (int n = number = 0; n < index; ++n)
+      number += entry.operands[size_t(n)].kind == OperandKind::Output;
+  return (operand.kind == OperandKind::Output ? "result " : "argument ") +
+         std::to_string(number) + " (" + operand.role + ")";
+}
+
+Expected<Binding> bindExtents(const Entry &entry, const RunSpec &spec) {
+  Binder binder(entry);
+  for (size_t index = 0; index < entry.operands.size(); ++index)
+    if (Status status = binder.setShape(int(index), entry.operands[index].shape,
+                                        "the type of " +
+                                            describeOperand(entry, int(index)));
+        !status)
+      return status.takeError();
+  for (const auto &[name, value] : spec.dims) {
+    if (!isExtentName(name))
+      return inputError("--dim=" + name +
+                        " names no extent; accepted are B, Hq, Hkv, Sq, Sk, "
+                        "D, Dv, Tq, Tk and pages");
+    if (!binder.uses(name))
+      return inputError("--dim=" + name + ": " + entry.name +
+                        " has no such extent; it has " + binder.usedNames());
+    if (Status status = binder.setExtent(
+            name, value, "--dim=" + name + "=" + std::to_string(value));
+        !status)
+      return status.takeError();
+  }
+  for (const auto &[index, shape] : spec.shapes) {
+    if (!isArgument(entry, index))
+      return noSuchArgument(entry, "--shape", index);
+    if (Status status = binder.setShape(index, shape,
+                                        "--shape=" + std::to_string(index) +
+                                            "=" + shapeText(shape));
+        !status)
+      return status.takeError();
+  }
+  for (const auto &[index, array] : spec.inputs) {
+    if (!isArgument(entry, index))
+      return noSuchArgument(entry, "--input", index);
+    const Operand &operand = entry.operands[size_t(index)];
+    // A scalar may come as an array of one element.
+    if (operand.kind == OperandKind::Scalar && array.size() == 1)
+      continue;
+    auto name = spec.inputNames.find(index);
+    if (Status status = binder.setShape(index, array.shape,
+                                        name == spec.inputNames.end()
+                                            ? "the array of " +
+                                                  describeOperand(entry, index)
+                                            : name->second);
+        !status)
+      return status.takeError();
+  }
+  return binder.finish();
+}
+
+} // namespace farun

@@ -1,0 +1,436 @@
+//===- CommandLine.cpp - fa-run and fa-launch -----------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Options to a RunSpec, the result to lines. Results and verdicts go to
+// stdout, errors to stderr; the exit code says which of the two to read.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Runner/CommandLine.h"
+
+#include "fa/Runner/Report.h"
+#include "fa/Support/Npy.h"
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <new>
+
+namespace farun {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What --counters means without a file.
+constexpr const char *kStdout = "-";
+
+/// The command line as text, before anything is looked up.
+struct Options {
+  std::string file, entry, target, device = "auto", schedule;
+  std::vector<std::string> inputs, dims, shapes;
+  std::string outputFolder, stagesFolder, countersFile, reportFile;
+  std::optional<int64_t> traceRow;
+  uint64_t seed = 0;
+  bool check = false, noCheck = false;
+  std::optional<int> bench;
+  DeviceOptions deviceOptions;
+};
+
+void printError(const Error &error) {
+  std::fprintf(stderr, "%s\n", error.str().c_str());
+}
+
+int fail(const Error &error) {
+  printError(error);
+  return int(error.code);
+}
+
+/// Splits "A=B" at the first '='.
+Expected<std::pair<std::string, std::string>>
+splitPair(const std::string &text, const std::string &option,
+          const char *form) {
+  size_t at = text.find('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    return inputError(option + "=" + text + " is not of the form " + option +
+                      "=" + form);
+  return std::pair(text.substr(0, at), text.substr(at + 1));
+}
+
+Expected<int64_t> parseNumber(const std::string &text,
+                              const std::string &option) {
+  int64_t value = 0;
+  auto [end, problem] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc() || end != text.data() + text.size())
+    return inputError(option + ": '" + text + "' is no whole number");
+  return value;
+}
+
+Expected<int> parseIndex(const std::string &text, const std::string &option) {
+  Expected<int64_t> value = parseNumber(text, option);
+  if (!value)
+    return value.takeError();
+  if (*value < 0 || *value > 1000)
+    return inputError(option + ": '" + text + "' is no argument's number");
+  return int(*value);
+}
+
+Status readDims(const Options &options, RunSpec &spec) {
+  for (const std::string &text : options.dims) {
+    auto pair = splitPair(text, "--dim", "NAME=VALUE");
+    if (!pair)
+      return pair.takeError();
+    Expected<int64_t> value = parseNumber(pair->second, "--dim=" + text);
+    if (!value)
+      return value.takeError();
+    auto [known, isNew] = spec.dims.emplace(pair->first, *value);
+    if (!isNew && known->second != *value)
+      return inputError("--dim=" + pair->first + " is given twice, as " +
+                        std::to_string(known->second) + " and " +
+                        std::to_string(*value));
+  }
+  return {};
+}
+
+Status readShapes(const Options &options, RunSpec &spec) {
+  for (const std::string &text : options.shapes) {
+    auto pair = splitPair(text, "--shape", "N=2x8x100x64");
+    if (!pair)
+      return pair.takeError();
+    Expected<int> index = parseIndex(pair->first, "--shape=" + text);
+    if (!index)
+      return index.takeError();
+    std::vector<int64_t> shape;
+    std::string rest = pair->second + "x";
+    for (size_t at; (at = rest.find('x')) != std::string::npos;
+         rest.erase(0, at + 1)) {
+      Expected<int64_t> extent =
+          parseNumber(rest.substr(0, at), "--shape=" + text);
+      if (!extent)
+        return extent.takeError();
+      shape.push_back(*extent);
+    }
+    spec.shapes[*index] = shape;
+  }
+  return {};
+}
+
+Status readInputs(const Options &options, const Entry &entry, RunSpec &spec) {
+  for (const std::string &text : options.inputs) {
+    auto pair = splitPair(text, "--input", "N=FILE.npy");
+    if (!pair)
+      return pair.takeError();
+    Expected<int> index = parseIndex(pair->first, "--input=" + text);
+    if (!index)
+      return index.takeError();
+    bool isArgument =
+        size_t(*index) < entry.operands.size() &&
+        entry.operands[size_t(*index)].kind != OperandKind::Output;
+    // Binding says it better, once every option is known.
+    ElementType type =
+        isArgument ? entry.operands[size_t(*index)].type : ElementType::F32;
+    Expected<Array> array = isArgument ? readNpyAs(pair->second, type)
+                                       : Expected<Array>(Array(type, {}));
+    if (!array)
+      return array.takeError();
+    if (!spec.inputs.emplace(*index, std::move(*array)).second)
+      return inputError("--input=" + pair->first + " is given twice");
+    spec.inputNames[*index] = "--input=" + text;
+  }
+  return {};
+}
+
+Status writeStages(const Program &program, const std::string &folder) {
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem)
+    return inputError("cannot be made: " + problem.message(), {folder, 0, 0});
+  for (const auto &[name, text] : program.stages)
+    if (Status status = writeFileText((fs::path(folder) / name).string(), text);
+        !status)
+      return status;
+  return {};
+}
+
+Status writeOutputs(const RunResult &result, const std::string &folder) {
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem)
+    return inputError("cannot be made: " + problem.message(), {folder, 0, 0});
+  for (size_t n = 0; n < result.outputs.size(); ++n) {
+    std::string name = "out" + std::to_string(n) + ".npy";
+    if (Status status =
+            writeNpy((fs::path(folder) / name).string(), result.outputs[n]);
+        !status)
+      return status;
+  }
+  return {};
+}
+
+void printResult(const RunResult &result, const Options &options) {
+  std::string extents;
+  for (const auto &[name, value] : result.extents)
+    extents += " " + name + "=" + std::to_string(value);
+  std::printf("run: %s on %s for %s,%s\n", result.entry.c_str(),
+              result.device.c_str(), result.target.c_str(), extents.c_str());
+  for (const std::string &line : result.diagnostics)
+    std::fprintf(stderr, "%s\n", line.c_str());
+  for (const TraceBlock &block : result.trace)
+    std::printf("%s\n", block.str().c_str());
+  if (options.countersFile == kStdout)
+    for (const auto &[name, value] : result.counters)
+      std::printf("counter: %s=%.15g\n", name.c_str(), value);
+  for (const Comparison &comparison : result.comparisons)
+    std::printf("%s\n", comparison.str().c_str());
+}
+
+/// Declares every option; the texts are the help.
+void declareOptions(CLI::App &app, Options &options) {
+  app.add_option("FILE", options.file, "FILE.mlir or a package NAME.fapkg")
+      ->required();
+  app.add_option("--entry", options.entry,
+                 "the function to run; the only one by default");
+  app.add_option("--target", options.target,
+                 "target to compile for; default: what the device reports");
+  app.add_option("--device", options.device,
+                 "auto, emulator, cuda or reference");
+  app.add_option("--input", options.inputs,
+                 "N=FILE.npy: argument N from a file; others are random")
+      ->allow_extra_args(false);
+  app.add_option("--dim", options.dims, "NAME=VALUE: an extent by role")
+      ->allow_extra_args(false);
+  app.add_option("--shape", options.shapes,
+                 "N=2x8x100x64: extents of argument N")
+      ->allow_extra_args(false);
+  app.add_option("--seed", options.seed, "seed of random inputs");
+  app.add_option("--output", options.outputFolder,
+                 "folder for out0.npy, out1.npy, ...");
+  app.add_flag("--check", options.check,
+               "compare with the f64 oracle (default)");
+  app.add_flag("--no-check", options.noCheck, "do not compare");
+  app.add_option("--schedule", options.schedule,
+                 "KEY=V,...: override the compiler's schedule");
+  app.add_option("--dump-stages", options.stagesFolder,
+                 "folder for the program after every stage");
+  app.add_option("--trace-state", options.traceRow,
+                 "print m, l and u of a row after every K/V block");
+  app.add_option("--sanitize", options.deviceOptions.sanitize,
+                 "all (without a word), none, help or a list of checkers");
+  app.add_option("--counters", options.countersFile,
+                 "count; to a JSON file when one is named");
+  app.add_option("--order", options.deviceOptions.order,
+                 "round-robin, reverse or random:SEED");
+  app.add_option("--threads", options.deviceOptions.threads,
+                 "host threads; 0 = one for each core");
+  app.add_option("--max-instructions", options.deviceOptions.maxInstructions,
+                 "stop a kernel after so many warp instructions");
+  app.add_option("--tensor-model", options.deviceOptions.tensorModel,
+                 "arithmetic of the tensor cores");
+  app.add_option("--approx", options.deviceOptions.approx,
+                 "arithmetic of approximate functions");
+  app.add_option("--report", options.reportFile,
+                 "FILE.json: everything in one file");
+  app.add_option("--bench", options.bench,
+                 "warm-up and N timed runs; counts on the emulator");
+}
+
+/// The arguments in CLI11's order (last first), with the values that options
+/// have when they stand alone: a following word is never taken for them.
+std::vector<std::string> completeArguments(int argc, char **argv) {
+  std::vector<std::string> arguments;
+  for (int n = argc; n-- > 1;) {
+    std::string word = argv[n];
+    if (word == "--sanitize")
+      word += "=all";
+    else if (word == "--counters")
+      word += std::string("=") + kStdout;
+    else if (word == "--bench")
+      word += "=10";
+    arguments.push_back(word);
+  }
+  return arguments;
+}
+
+class Tool {
+public:
+  Tool(const Options &options, const DeviceRegistry &registry,
+       const CompileFunction &compile)
+      : options(options), registry(registry), compile(compile) {}
+
+  int execute() {
+    if (options.deviceOptions.sanitize == "help")
+      return listCheckers();
+    if (!options.reportFile.empty() &&
+        fs::path(options.reportFile).extension() != ".json")
+      return fail(
+          inputError("--report=" + options.reportFile + " must end in .json"));
+    Expected<std::unique_ptr<Device>> device =
+        registry.open(options.device, options.deviceOptions);
+    // A wrong option ends here; a missing device only after compiling.
+    if (!device && device.error().code == ErrorCode::Input)
+      return fail(device.error());
+    Expected<Program> program =
+        obtainProgram(device ? (*device)->defaultTarget() : "sm_80");
+    if (!program)
+      return fail(program.error());
+    if (!options.stagesFolder.empty())
+      if (Status status = writeStages(*program, options.stagesFolder); !status)
+        return fail(status.error());
+    if (!device) {
+      std::printf("compiled for %s; not run\n",
+                  program->manifest.target.c_str());
+      return fail(device.error());
+    }
+    if (options.device == "auto")
+      std::printf("device: %s%s\n", (*device)->name().c_str(),
+                  whyNotOthers((*device)->name()).c_str());
+    return runProgram(*program, **device);
+  }
+
+private:
+  int listCheckers() const {
+    for (const DeviceEntry &entry : registry.devices())
+      for (const auto &[name, description] : entry.checkers)
+        std::printf("%-24s %s\n", name.c_str(), description.c_str());
+    return 0;
+  }
+
+  std::string whyNotOthers(const std::string &chosen) const {
+    std::string text;
+    for (const DeviceEntry &entry : registry.devices())
+      if (entry.preference > 0 && entry.name != chosen)
+        if (std::optional<std::string> reason = entry.whyUnavailable())
+          text += " (" + entry.name + ": " + *reason + ")";
+    return text;
+  }
+
+  bool isPackage() const {
+    std::error_code ignored;
+    return fs::is_directory(options.file, ignored) ||
+           fs::path(options.file).extension() == ".fapkg";
+  }
+
+  Expected<Program> obtainProgram(const std::string &defaultTarget) {
+    if (isPackage()) {
+      for (const auto &[option, value] :
+           {std::pair("--schedule", options.schedule),
+            std::pair("--dump-stages", options.stagesFolder),
+            std::pair("--target", options.target)})
+        if (!value.empty())
+          return inputError(std::string(option) +
+                            " needs the source: a package is compiled already");
+      return loadPackage(options.file);
+    }
+    if (!compile)
+      return inputError("is no package; this tool has no compiler",
+                        {options.file, 0, 0});
+    CompileRequest request;
+    request.path = options.file;
+    request.target = options.target.empty() ? defaultTarget : options.target;
+    request.schedule = options.schedule;
+    request.entry = options.entry;
+    request.traceState = options.traceRow.has_value();
+    request.keepStages = !options.stagesFolder.empty();
+    auto start = std::chrono::steady_clock::now();
+    Expected<Program> program = compile(request);
+    compileSeconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+            .count();
+    return program;
+  }
+
+  Expected<RunSpec> makeSpec(const Program &program) const {
+    Expected<const Entry *> entry = findEntry(program.manifest, options.entry);
+    if (!entry)
+      return entry.takeError();
+    RunSpec spec;
+    spec.entry = options.entry;
+    spec.seed = options.seed;
+    spec.check = !options.noCheck;
+    spec.traceRow = options.traceRow;
+    if (Status status = readDims(options, spec); !status)
+      return status.takeError();
+    if (Status status = readShapes(options, spec); !status)
+      return status.takeError();
+    if (Status status = readInputs(options, **entry, spec); !status)
+      return status.takeError();
+    return spec;
+  }
+
+  int runProgram(const Program &program, Device &device) {
+    Expected<RunSpec> spec = makeSpec(program);
+    if (!spec)
+      return fail(spec.error());
+    Expected<RunResult> result = run(program, *spec, device);
+    if (!result)
+      return fail(result.error());
+    printResult(*result, options);
+    if (options.bench && !device.hasRealTime())
+      std::printf("bench: the device %s counts and does not time; see "
+                  "--counters\n",
+                  device.name().c_str());
+    if (Status status = writeFiles(*result); !status)
+      return fail(status.error());
+    // The reason of a stop is also a diagnostic; it is repeated as the last
+    // word unless it was the only one.
+    if (result->failure && result->diagnostics.empty())
+      printError(*result->failure);
+    return result->exitCode();
+  }
+
+  Status writeFiles(const RunResult &result) const {
+    if (!options.outputFolder.empty() && !result.failure)
+      if (Status status = writeOutputs(result, options.outputFolder); !status)
+        return status;
+    if (!options.countersFile.empty() && options.countersFile != kStdout)
+      if (Status status =
+              writeFileText(options.countersFile, countersJson(result));
+          !status)
+        return status;
+    if (options.reportFile.empty())
+      return {};
+    CompileFacts facts;
+    facts.source = options.file;
+    facts.seconds = compileSeconds;
+    return writeFileText(options.reportFile, reportJson(result, facts));
+  }
+
+  const Options &options;
+  const DeviceRegistry &registry;
+  const CompileFunction &compile;
+  double compileSeconds = 0;
+};
+
+} // namespace
+
+int runTool(int argc, char **argv, const DeviceRegistry &registry,
+            const CompileFunction &compile) {
+  Options options;
+  CLI::App app("Runs compiled attention and checks it against the f64 oracle.");
+  declareOptions(app, options);
+  std::vector<std::string> arguments = completeArguments(argc, argv);
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError &error) {
+    // Help is an answer; anything else is a wrong command line.
+    return app.exit(error) == 0 ? 0 : int(ErrorCode::Input);
+  }
+  options.deviceOptions.counters =
+      !options.countersFile.empty() || !options.reportFile.empty();
+  try {
+    return Tool(options, registry, compile).execute();
+  } catch (const std::bad_alloc &) {
+    return fail(deviceError("out of memory"));
+  } catch (const std::length_error &) {
+    return fail(inputError("an array is too large for this machine"));
+  }
+}
+
+} // namespace farun

@@ -1,0 +1,432 @@
+//===- Runner.cpp - one checked run ---------------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The run in steps: extents, inputs, the problem for the oracle (which also
+// checks that the operands fit), buffers, launches, results, verdicts.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Runner/Runner.h"
+
+#include "DeviceBuffer.h"
+
+#include "fa/Reference/Attention.h"
+#include "fa/Runner/InputGenerator.h"
+#include "fa/Runner/Launch.h"
+#include "fa/Runner/Oracle.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+namespace farun {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string shortest(float value) {
+  char buffer[32];
+  auto end = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  return std::string(buffer, end.ptr);
+}
+
+class Run {
+public:
+  Run(const Program &program, const RunSpec &spec, Device &device,
+      const Entry &entry)
+      : program(program), spec(spec), device(device), entry(entry) {}
+
+  Expected<RunResult> execute() {
+    for (Status (Run::*step)() : {&Run::prepare, &Run::runDevice, &Run::check})
+      if (Status status = (this->*step)(); !status)
+        return status.takeError();
+    return std::move(result);
+  }
+
+private:
+  Status prepare();
+  Status runDevice();
+  Status check();
+  Status makeBuffers();
+  Status launchAll();
+  Status findDamage();
+  Status collectOutputs();
+  Status collectTrace();
+  Status checkTraceRequest() const;
+  void computeTraffic();
+
+  bool isOutput(size_t n) const {
+    return entry.operands[n].kind == OperandKind::Output;
+  }
+  /// Is there anything that only the oracle's problem can give?
+  bool needsProblem() const { return spec.check || !device.runsPTX(); }
+
+  const Program &program;
+  const RunSpec &spec;
+  Device &device;
+  const Entry &entry;
+
+  Binding binding;
+  std::vector<Array> arrays; ///< by operand; outputs are results
+  std::optional<faref::Problem> problem;
+  std::map<int, Expectation> expected;
+  std::vector<DeviceBuffer> buffers; ///< by operand
+  DeviceOperands memory;
+  std::optional<DeviceBuffer> workspace, trace;
+  RunResult result;
+};
+
+Status Run::prepare() {
+  Expected<Binding> bound = bindExtents(entry, spec);
+  if (!bound)
+    return bound.takeError();
+  binding = std::move(*bound);
+  for (size_t n = 0; n < entry.operands.size(); ++n) {
+    auto given = spec.inputs.find(int(n));
+    if (isOutput(n)) {
+      arrays.push_back(Array(entry.operands[n].type, binding.shapes[n]));
+    } else if (given != spec.inputs.end()) {
+      if (given->second.type != entry.operands[n].type)
+        return inputError(describeOperand(entry, int(n)) + " has type " +
+                          std::string(name(entry.operands[n].type)) +
+                          ", found " + std::string(name(given->second.type)));
+      arrays.push_back(given->second);
+    } else {
+      Expected<Array> random = generateInput(entry, int(n), binding, spec.seed);
+      if (!random)
+        return random.takeError();
+      arrays.push_back(std::move(*random));
+    }
+  }
+  // What the oracle knows is also what can be checked before a launch: heads,
+  // lengths, broadcasts.
+  if (oracleKnows(entry) || needsProblem()) {
+    Expected<faref::Problem> made = makeProblem(entry, arrays);
+    if (!made)
+      return made.takeError();
+    problem = std::move(*made);
+  }
+  result.entry = entry.name;
+  result.target = program.manifest.target;
+  result.device = device.name();
+  result.extents = binding.extents;
+  result.operands = entry.operands;
+  result.shapes = binding.shapes;
+  result.schedule = entry.attention.schedule;
+  result.seed = spec.seed;
+  computeTraffic();
+  return checkTraceRequest();
+}
+
+Status Run::checkTraceRequest() const {
+  if (!spec.traceRow)
+    return {};
+  if (!device.runsPTX())
+    return inputError("--trace-state shows what a kernel computes, and the "
+                      "device " +
+                      device.name() + " runs none");
+  bool hasTrace = false;
+  for (const Parameter &parameter : entry.parameters)
+    hasTrace |= parameter.kind == ParameterKind::Trace;
+  if (!hasTrace)
+    return inputError("--trace-state: " + entry.name +
+                      " was compiled without its trace");
+  int64_t rows = 1;
+  for (const char *extent : {"B", "Hq", "Sq"}) {
+    auto found = binding.extents.find(extent);
+    rows *= found == binding.extents.end() ? 1 : found->second;
+  }
+  if (*spec.traceRow < 0 || *spec.traceRow >= rows)
+    return inputError("--trace-state=" + std::to_string(*spec.traceRow) +
+                      " is no row; there are " + std::to_string(rows) +
+                      ", counted from 0");
+  return {};
+}
+
+/// Bytes that attention must move, and those of the form that stores S and P.
+void Run::computeTraffic() {
+  if (!problem)
+    return;
+  auto extent = [&](const char *name) {
+    auto found = binding.extents.find(name);
+    return found == binding.extents.end() ? 0.0 : double(found->second);
+  };
+  const Schedule &schedule = entry.attention.schedule;
+  double rowBytes = 0, once = 0, keysValues = 0;
+  for (size_t n = 0; n < entry.operands.size(); ++n) {
+    const Operand &operand = entry.operands[n];
+    double bytes = double(elementCount(binding.shapes[n])) *
+                   double(byteSize(operand.type));
+    if (operand.role == "key" || operand.role == "value") {
+      keysValues += bytes;
+      rowBytes += double(byteSize(operand.type)) *
+                  extent(operand.role == "key" ? "D" : "Dv");
+    } else {
+      once += bytes;
+    }
+  }
+  if (schedule.tileQ > 0 && schedule.tileKV > 0)
+    result.traffic.bound =
+        once + rowBytes * double(faref::neededKeyRows(*problem, schedule.tileQ,
+                                                      schedule.tileKV));
+  double scores = extent("B") * extent("Hq") * extent("Sq") * extent("Sk") *
+                  double(byteSize(problem->query.type));
+  result.traffic.naive = once + keysValues + 4 * scores;
+  result.traffic.naiveStored = scores;
+}
+
+Status Run::makeBuffers() {
+  for (size_t n = 0; n < entry.operands.size(); ++n) {
+    const Operand &operand = entry.operands[n];
+    auto strides = spec.strides.find(int(n));
+    memory.images.push_back(MemoryImage::create(binding.shapes[n],
+                                                strides == spec.strides.end()
+                                                    ? std::vector<int64_t>()
+                                                    : strides->second,
+                                                operand.type));
+    const MemoryImage &image = memory.images.back();
+    Expected<DeviceBuffer> buffer = DeviceBuffer::create(
+        device, image.bytes, operand.role,
+        isOutput(n) ? BufferAccess::ReadWrite : BufferAccess::ReadOnly);
+    if (!buffer)
+      return buffer.takeError();
+    if (!isOutput(n))
+      if (Status status = buffer->write(packImage(arrays[n], image)); !status)
+        return status;
+    memory.addresses.push_back(buffer->address() +
+                               uint64_t(image.base) *
+                                   uint64_t(byteSize(operand.type)));
+    buffers.push_back(std::move(*buffer));
+  }
+  Expected<int64_t> bytes =
+      evaluateExtent(entry.workspaceBytes, binding.extents);
+  if (!bytes)
+    return inputError("the workspace: " + bytes.error().message);
+  if (*bytes > 0) {
+    Expected<DeviceBuffer> buffer = DeviceBuffer::create(
+        device, uint64_t(*bytes), "workspace", BufferAccess::ReadWrite);
+    if (!buffer)
+      return buffer.takeError();
+    workspace.emplace(std::move(*buffer));
+    memory.workspace = workspace->address();
+  }
+  bool hasTrace = false;
+  for (const Parameter &parameter : entry.parameters)
+    hasTrace |= parameter.kind == ParameterKind::Trace;
+  if (!hasTrace)
+    return {};
+  // Without a row the kernel gets a buffer of one block and row -1.
+  int64_t tile = std::max<int64_t>(1, entry.attention.schedule.tileKV);
+  int64_t blocks = (binding.extents["Sk"] + tile - 1) / tile;
+  Expected<DeviceBuffer> buffer = DeviceBuffer::create(
+      device,
+      uint64_t(std::max<int64_t>(1, blocks) * (2 + binding.extents["Dv"])) * 4,
+      "trace", BufferAccess::ReadWrite);
+  if (!buffer)
+    return buffer.takeError();
+  trace.emplace(std::move(*buffer));
+  memory.trace = trace->address();
+  memory.traceRow = spec.traceRow.value_or(-1);
+  return {};
+}
+
+Status Run::launchAll() {
+  Expected<std::vector<LaunchArgument>> parameters =
+      makeParameters(entry, binding, arrays, memory);
+  if (!parameters)
+    return parameters.takeError();
+  for (const Launch &launch : entry.launches) {
+    Expected<std::optional<LaunchGeometry>> geometry =
+        evaluateGeometry(launch, binding.extents);
+    if (!geometry)
+      return geometry.takeError();
+    if (!*geometry)
+      continue;
+    std::vector<LaunchArgument> arguments;
+    for (int index : launch.arguments)
+      arguments.push_back((*parameters)[size_t(index)]);
+    Expected<LaunchOutcome> outcome =
+        device.launch(launch.kernel, **geometry, arguments);
+    if (!outcome)
+      return outcome.takeError();
+    ++result.launches;
+    result.deviceSeconds += outcome->seconds;
+    for (std::string &line : outcome->diagnostics)
+      result.diagnostics.push_back(std::move(line));
+    for (const auto &[name, value] : outcome->counters) {
+      auto same = std::find_if(
+          result.counters.begin(), result.counters.end(),
+          [&, key = &name](const auto &c) { return c.first == *key; });
+      if (same == result.counters.end())
+        result.counters.push_back({name, value});
+      else
+        same->second += value;
+    }
+    if (outcome->failure) {
+      if (outcome->failure->code == ErrorCode::Input)
+        return *outcome->failure;
+      result.failure = outcome->failure;
+      return {};
+    }
+  }
+  return {};
+}
+
+Status Run::runDevice() {
+  if (!device.runsPTX())
+    return {};
+  if (Status status = device.load(program.ptx, program.ptxName); !status)
+    return status;
+  if (Status status = makeBuffers(); !status)
+    return status;
+  if (Status status = launchAll(); !status)
+    return status;
+  if (result.failure)
+    return {};
+  if (Status status = findDamage(); !status || result.failure)
+    return status;
+  if (Status status = collectOutputs(); !status)
+    return status;
+  return collectTrace();
+}
+
+/// Did a kernel write where it must not?
+Status Run::findDamage() {
+  std::vector<std::pair<const DeviceBuffer *, std::string>> all;
+  for (size_t n = 0; n < buffers.size(); ++n)
+    all.push_back({&buffers[n], describeOperand(entry, int(n))});
+  if (workspace)
+    all.push_back({&*workspace, "the workspace"});
+  if (trace)
+    all.push_back({&*trace, "the trace"});
+  for (const auto &[buffer, description] : all) {
+    Expected<std::string> damage = buffer->findDamage();
+    if (!damage)
+      return damage.takeError();
+    if (damage->empty())
+      continue;
+    result.failure =
+        Error{ErrorCode::Fault, *damage + " of " + description, {}};
+    return {};
+  }
+  return {};
+}
+
+Status Run::collectOutputs() {
+  for (size_t n = 0; n < entry.operands.size(); ++n) {
+    if (!isOutput(n))
+      continue;
+    Expected<std::vector<std::byte>> bytes = buffers[n].read();
+    if (!bytes)
+      return bytes.takeError();
+    if (!unpackImage(*bytes, memory.images[n], arrays[n])) {
+      result.failure = Error{ErrorCode::Fault,
+                             "the kernel wrote between the elements of " +
+                                 describeOperand(entry, int(n)),
+                             {}};
+      return {};
+    }
+    result.outputs.push_back(arrays[n]);
+  }
+  return {};
+}
+
+Status Run::collectTrace() {
+  if (!spec.traceRow || !trace || result.failure)
+    return {};
+  Expected<std::vector<std::byte>> bytes = trace->read();
+  if (!bytes)
+    return bytes.takeError();
+  size_t width = size_t(2 + binding.extents["Dv"]);
+  std::vector<float> values(bytes->size() / 4);
+  std::memcpy(values.data(), bytes->data(), values.size() * 4);
+  for (size_t block = 0; (block + 1) * width <= values.size(); ++block) {
+    const float *row = values.data() + block * width;
+    // A block that was skipped keeps the filler in its first word.
+    uint32_t first;
+    std::memcpy(&first, row, 4);
+    if (first == 0xffffffffu)
+      continue;
+    TraceBlock state;
+    state.block = int64_t(block);
+    state.m = row[0];
+    state.l = row[1];
+    state.u.assign(row + 2, row + width);
+    result.trace.push_back(std::move(state));
+  }
+  return {};
+}
+
+Status Run::check() {
+  if (result.failure || !needsProblem())
+    return {};
+  Clock::time_point start = Clock::now();
+  Expected<std::map<int, Expectation>> made = expectedResults(entry, *problem);
+  if (!made)
+    return made.takeError();
+  expected = std::move(*made);
+  result.oracleSeconds = secondsSince(start);
+  for (size_t n = 0; n < entry.operands.size(); ++n) {
+    if (!isOutput(n))
+      continue;
+    const Expectation &expectation = expected[int(n)];
+    if (!device.runsPTX()) {
+      arrays[n] =
+          Array(entry.operands[n].type, expectation.shape, expectation.values);
+      result.outputs.push_back(arrays[n]);
+    }
+    if (!spec.check)
+      continue;
+    Comparison comparison =
+        compare(entry.operands[n].role, arrays[n], expectation);
+    if (device.runsPTX())
+      if (std::optional<uint64_t> byte = buffers[n].firstUnwritten();
+          byte && !spec.strides.count(int(n))) {
+        comparison.ok = false;
+        comparison.problem =
+            "never_written=" +
+            indexText(indexOf(int64_t(*byte / byteSize(entry.operands[n].type)),
+                              arrays[n].shape));
+      }
+    result.comparisons.push_back(std::move(comparison));
+  }
+  return {};
+}
+
+} // namespace
+
+std::string TraceBlock::str() const {
+  std::string text = "trace: block=" + std::to_string(block) +
+                     " m=" + shortest(m) + " l=" + shortest(l) + " u=[";
+  for (size_t n = 0; n < u.size(); ++n)
+    text += (n ? ", " : "") + shortest(u[n]);
+  return text + "]";
+}
+
+int RunResult::exitCode() const {
+  if (failure)
+    return int(failure->code);
+  for (const Comparison &comparison : comparisons)
+    if (!comparison.ok)
+      return int(ErrorCode::Comparison);
+  return 0;
+}
+
+Expected<RunResult> run(const Program &program, const RunSpec &spec,
+                        Device &device) {
+  Expected<const Entry *> entry = findEntry(program.manifest, spec.entry);
+  if (!entry)
+    return entry.takeError();
+  return Run(program, spec, device, **entry).execute();
+}
+
+} // namespace farun

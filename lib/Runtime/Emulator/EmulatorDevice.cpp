@@ -1,0 +1,151 @@
+//===- EmulatorDevice.cpp - the PTX machine as a device -------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A thin shell: buffers and launches go straight through, reports become
+// outcomes. What went wrong decides the exit code: a program that the machine
+// does not take is the user's input, a fault, a deadlock and the instruction
+// limit stop the kernel.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Emulator/Device.h"
+
+#include "fa/Runtime/RegisterDevices.h"
+
+namespace farun {
+
+namespace {
+
+Location locationOf(const ptxvm::Diagnostic &diagnostic) {
+  return {diagnostic.location.file, int(diagnostic.location.line),
+          int(diagnostic.location.column)};
+}
+
+class EmulatorDevice : public Device {
+public:
+  explicit EmulatorDevice(ptxvm::DeviceOptions options)
+      : device(std::move(options)) {}
+
+  std::string name() const override { return "emulator"; }
+  std::string defaultTarget() const override { return "sm_80"; }
+  bool findsOutOfBounds() const override { return true; }
+
+  Status load(const std::string &text, const std::string &fileName) override {
+    ptxvm::Expected<ptxvm::Module> parsed =
+        ptxvm::Module::parse(text, fileName);
+    if (!parsed)
+      return inputError(parsed.error().message, locationOf(parsed.error()));
+    module.emplace(*parsed);
+    return {};
+  }
+
+  Expected<DeviceAddress> allocate(uint64_t bytes, const std::string &name,
+                                   BufferAccess access) override {
+    return device.alloc(bytes ? bytes : 1, name,
+                        access == BufferAccess::ReadOnly);
+  }
+  void release(DeviceAddress address) override { device.free(address); }
+
+  Status write(DeviceAddress to, const void *from, uint64_t bytes) override {
+    if (bytes && !device.write(to, from, bytes))
+      return deviceError("a write of the host lies outside every buffer");
+    return {};
+  }
+  Status read(DeviceAddress from, void *to, uint64_t bytes) override {
+    if (bytes && !device.read(from, to, bytes))
+      return deviceError("a read of the host lies outside every buffer");
+    return {};
+  }
+
+  std::optional<uint64_t> firstUnwritten(DeviceAddress from,
+                                         uint64_t bytes) override {
+    const ptxvm::Allocation *buffer = device.findAllocation(from);
+    if (!buffer || !buffer->contains(from, bytes) ||
+        buffer->initialised.empty() || bytes == 0 ||
+        buffer->isInitialised(from, bytes))
+      return std::nullopt;
+    const uint8_t *begin =
+        buffer->initialised.data() + (from - buffer->address);
+    return uint64_t(
+        static_cast<const uint8_t *>(std::memchr(begin, 0, size_t(bytes))) -
+        begin);
+  }
+
+  Expected<LaunchOutcome>
+  launch(const std::string &kernel, const LaunchGeometry &geometry,
+         const std::vector<LaunchArgument> &arguments) override {
+    if (!module)
+      return deviceError("no module is loaded");
+    ptxvm::LaunchShape shape;
+    shape.grid = {geometry.grid[0], geometry.grid[1], geometry.grid[2]};
+    shape.block = {geometry.block[0], geometry.block[1], geometry.block[2]};
+    shape.cluster = {geometry.cluster[0], geometry.cluster[1],
+                     geometry.cluster[2]};
+    shape.dynamicSharedBytes = geometry.sharedBytes;
+    std::vector<ptxvm::Argument> values;
+    for (const LaunchArgument &argument : arguments)
+      values.push_back({argument.bytes});
+    return outcomeOf(device.launch(*module, kernel, shape, values));
+  }
+
+private:
+  static LaunchOutcome outcomeOf(const ptxvm::Report &report) {
+    LaunchOutcome outcome;
+    outcome.seconds = report.counters.seconds;
+    outcome.counters = {
+        {"warp_instructions", double(report.counters.warpInstructions)},
+        {"ctas", double(report.counters.ctas)}};
+    const ptxvm::Diagnostic *first = nullptr;
+    for (const ptxvm::Diagnostic &diagnostic : report.diagnostics) {
+      outcome.diagnostics.push_back(diagnostic.str());
+      if (!first && diagnostic.severity == ptxvm::Severity::Error)
+        first = &diagnostic;
+    }
+    if (!report.ok()) {
+      ErrorCode code = report.status == ptxvm::Status::Invalid
+                           ? ErrorCode::Input
+                           : ErrorCode::Fault;
+      outcome.failure = Error{code,
+                              first ? first->message
+                                    : std::string("the kernel was stopped: ") +
+                                          ptxvm::statusName(report.status),
+                              first ? locationOf(*first) : Location()};
+    }
+    return outcome;
+  }
+
+  ptxvm::Device device;
+  std::optional<ptxvm::Module> module;
+};
+
+Expected<std::unique_ptr<Device>> openEmulator(const DeviceOptions &options) {
+  ptxvm::DeviceOptions machine;
+  machine.threads = options.threads;
+  machine.maxInstructions = options.maxInstructions;
+  if (!options.order.empty()) {
+    ptxvm::Expected<ptxvm::OrderPolicy> order =
+        ptxvm::OrderPolicy::parse(options.order);
+    if (!order)
+      return inputError("--order: " + order.error().message);
+    machine.order = *order;
+  }
+  return std::unique_ptr<Device>(new EmulatorDevice(machine));
+}
+
+} // namespace
+
+DeviceEntry emulatorDeviceEntry() {
+  DeviceEntry entry;
+  entry.name = "emulator";
+  entry.description =
+      "the PTX machine: runs and checks PTX on the CPU, counts, never times";
+  entry.preference = 2;
+  entry.whyUnavailable = [] { return std::nullopt; };
+  entry.open = openEmulator;
+  return entry;
+}
+
+} // namespace farun

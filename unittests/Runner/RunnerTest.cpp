@@ -1,0 +1,289 @@
+//===- RunnerTest.cpp - whole runs on a kernel that may be broken ---------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Runner/Runner.h"
+
+#include "HostDevice.h"
+
+#include "fa/Runner/Report.h"
+
+#include <gtest/gtest.h>
+
+using namespace farun;
+using namespace farun::test;
+
+namespace {
+
+RunSpec dynamicSpec() {
+  RunSpec spec;
+  spec.dims = {{"B", 2},  {"Hq", 4}, {"Hkv", 2}, {"Sq", 7},
+               {"Sk", 9}, {"D", 8},  {"Dv", 5}};
+  spec.seed = 3;
+  return spec;
+}
+
+RunResult runWith(HostDevice &device, const RunSpec &spec) {
+  Expected<RunResult> result = run(attentionProgram(), spec, device);
+  EXPECT_TRUE(bool(result)) << (result ? "" : result.error().str());
+  return result ? std::move(*result) : RunResult();
+}
+
+std::string refusal(const RunSpec &spec) {
+  HostDevice device;
+  Expected<RunResult> result = run(attentionProgram(), spec, device);
+  if (result)
+    return "no error";
+  EXPECT_EQ(result.error().code, ErrorCode::Input);
+  EXPECT_EQ(device.liveBuffers(), 0u);
+  return result.error().message;
+}
+
+TEST(Runner, ARightKernelPasses) {
+  HostDevice device;
+  RunResult result = runWith(device, dynamicSpec());
+  EXPECT_EQ(result.exitCode(), 0);
+  ASSERT_EQ(result.comparisons.size(), 2u);
+  for (const Comparison &comparison : result.comparisons)
+    EXPECT_TRUE(comparison.ok) << comparison.str();
+  EXPECT_EQ(result.comparisons[0].str().rfind("check: ok max_error=", 0), 0u);
+  ASSERT_EQ(result.outputs.size(), 2u);
+  EXPECT_EQ(result.outputs[0].shape, (std::vector<int64_t>{2, 4, 7, 5}));
+  EXPECT_EQ(device.lastGeometry.grid, (std::array<uint32_t, 3>{4, 2, 1}));
+  EXPECT_EQ(device.lastGeometry.sharedBytes, 49152u);
+  EXPECT_EQ(device.liveBuffers(), 0u);
+  EXPECT_EQ(result.counters[0].second, 4.0);
+}
+
+TEST(Runner, EveryBrokenKernelIsFound) {
+  struct Row {
+    Fault fault;
+    int exitCode;
+    const char *says;
+  };
+  for (
+      const Row &row : {
+          Row{Fault::IgnoreCausal, 1, "check: FAILED"},
+          Row{Fault::IgnoreLengths, 1, "check: FAILED"},
+          // The output keeps its NaN.
+          Row{Fault::SkipLastRow, 1, "found=nan"},
+          Row{Fault::OffByTwoBounds, 1, "at=[0,0,0,0]"},
+          Row{Fault::WriteBehind, 4,
+              "error: the kernel wrote at byte +0 behind the end of result 0 "
+              "(out)"},
+          Row{Fault::WriteBefore, 4,
+              "error: the kernel wrote at byte -2 before the start of result 0 "
+              "(out)"},
+          Row{Fault::WriteInput, 4,
+              "error: the kernel wrote to the read-only elements of argument 1 "
+              "(key)"},
+          Row{Fault::Stopped, 4, "k.ptx:7:1: error: deadlock"},
+      }) {
+    HostDevice device;
+    device.fault = row.fault;
+    RunResult result = runWith(device, dynamicSpec());
+    EXPECT_EQ(result.exitCode(), row.exitCode) << row.says;
+    std::string text = result.failure ? result.failure->str() : "";
+    for (const Comparison &comparison : result.comparisons)
+      text += comparison.str() + "\n";
+    EXPECT_NE(text.find(row.says), std::string::npos) << text;
+    // A stopped kernel has no results.
+    EXPECT_EQ(result.outputs.empty(), row.exitCode == 4);
+  }
+}
+
+TEST(Runner, StridedOperandsGiveTheSameAnswer) {
+  HostDevice device;
+  RunSpec spec = dynamicSpec();
+  std::vector<double> dense = runWith(device, spec).outputs[0].values();
+  // Q stored [B,S,H,D] with gaps, K reversed along keys and along D, V
+  // expanded over nothing but padded rows, O stored [B,S,H,Dv] with a gap.
+  spec.strides[0] = {7 * 4 * 11, 11, 4 * 11, 1};
+  spec.strides[1] = {2 * 9 * 8, 9 * 8, -8, -1};
+  spec.strides[2] = {2 * 9 * 6, 9 * 6, 6, 1};
+  spec.strides[4] = {7 * 4 * 6, 6, 4 * 6, 1};
+  RunResult result = runWith(device, spec);
+  EXPECT_EQ(result.exitCode(), 0);
+  EXPECT_EQ(result.outputs[0].values(), dense);
+}
+
+TEST(Runner, AStoreBetweenElementsIsFound) {
+  HostDevice device;
+  device.fault = Fault::WriteBefore;
+  RunSpec spec = dynamicSpec();
+  // A reversed column order puts "before column 0" behind the last one of a
+  // padded row.
+  spec.strides[4] = {4 * 7 * 8, 7 * 8, 8, -1};
+  spec.dims["B"] = 1;
+  RunResult result = runWith(device, spec);
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.failure->message,
+            "the kernel wrote between the elements of result 0 (out)");
+  EXPECT_EQ(result.exitCode(), 4);
+}
+
+TEST(Runner, TraceShowsTheWorkedExample) {
+  // Logits ln 2, 0 | ln 4, -: scale 0.5, so q.k is twice that.
+  HostDevice device;
+  RunSpec spec;
+  double ln2 = std::log(2.0);
+  spec.inputs[0] = Array(ElementType::F16, {1, 1, 1, 1}, {1});
+  spec.inputs[1] =
+      Array(ElementType::F16, {1, 1, 4, 1}, {2 * ln2, 0, 4 * ln2, 0});
+  spec.inputs[2] = Array(ElementType::F16, {1, 1, 4, 1}, {10, 20, 30, 0});
+  spec.inputs[3] = Array(ElementType::I32, {1}, {3});
+  spec.traceRow = 0;
+  RunResult result = runWith(device, spec);
+  EXPECT_EQ(result.exitCode(), 0);
+  ASSERT_EQ(result.trace.size(), 2u);
+  EXPECT_EQ(result.trace[0].block, 0);
+  EXPECT_NEAR(result.trace[0].m, ln2, 5e-4);
+  EXPECT_NEAR(result.trace[0].l, 1.5, 1e-3);
+  EXPECT_NEAR(result.trace[0].u[0], 20, 1e-2);
+  EXPECT_NEAR(result.trace[1].m, 2 * ln2, 5e-4);
+  EXPECT_NEAR(result.trace[1].l, 1.75, 1e-3);
+  EXPECT_NEAR(result.trace[1].u[0], 40, 2e-2);
+  EXPECT_NEAR(result.outputs[0].get(0), 160.0 / 7, 2e-2);
+  TraceBlock block{0, 0.6931472f, 1.5f, {20.0f, -0.0f}};
+  EXPECT_EQ(block.str(), "trace: block=0 m=0.6931472 l=1.5 u=[20, -0]");
+}
+
+TEST(Runner, TraceRequestsAreChecked) {
+  RunSpec spec = dynamicSpec();
+  spec.traceRow = 56;
+  EXPECT_EQ(refusal(spec),
+            "--trace-state=56 is no row; there are 56, counted from 0");
+  spec.traceRow = 0;
+  Program program = attentionProgram();
+  program.manifest.entries[0].parameters.resize(29);
+  program.manifest.entries[0].launches[0].arguments.resize(29);
+  HostDevice device;
+  EXPECT_EQ(run(program, spec, device).error().message,
+            "--trace-state: attention was compiled without its trace");
+}
+
+TEST(Runner, ExtentsComeFromEverySource) {
+  RunSpec spec;
+  spec.dims = {{"Hkv", 1}, {"Dv", 2}};
+  spec.shapes[0] = {1, 3, 4, 8};
+  spec.inputs[1] = Array(ElementType::F16, {1, 1, 6, 8});
+  HostDevice device;
+  RunResult result = runWith(device, spec);
+  EXPECT_EQ(result.extents["Sk"], 6);
+  EXPECT_EQ(result.outputs[0].shape, (std::vector<int64_t>{1, 3, 4, 2}));
+}
+
+TEST(Runner, ConflictsAndOpenExtentsNameTheRole) {
+  RunSpec spec = dynamicSpec();
+  spec.dims.erase("Sk");
+  EXPECT_EQ(refusal(spec), "the extent Sk of argument 1 (key) is open: give "
+                           "--dim=Sk=VALUE, --shape or --input");
+  spec = dynamicSpec();
+  spec.inputs[2] = Array(ElementType::F16, {2, 2, 10, 5});
+  spec.inputNames[2] = "--input=2=v.npy";
+  EXPECT_EQ(refusal(spec),
+            "the extent Sk is 9 by --dim=Sk=9 and 10 by --input=2=v.npy");
+  spec.inputs[2] = Array(ElementType::F16, {2, 2, 9});
+  EXPECT_EQ(refusal(spec), "argument 2 (value) has 4 dimensions (B, Hkv, Sk, "
+                           "Dv), and --input=2=v.npy has shape 2x2x9");
+  spec = dynamicSpec();
+  spec.inputs[4] = Array(ElementType::F16, {1});
+  EXPECT_EQ(refusal(spec),
+            "--input=4 names no argument; attention has 4, counted from 0");
+  spec = dynamicSpec();
+  spec.dims["Tq"] = 4;
+  EXPECT_EQ(refusal(spec), "--dim=Tq: attention has no such extent; it has B, "
+                           "Hq, Sq, D, Hkv, Sk, Dv");
+  spec = dynamicSpec();
+  spec.dims["S"] = 4;
+  EXPECT_NE(refusal(spec).find("--dim=S names no extent"), std::string::npos);
+  spec = dynamicSpec();
+  spec.dims["Sq"] = -1;
+  EXPECT_NE(refusal(spec).find("must not be negative"), std::string::npos);
+  spec.dims["Sq"] = int64_t(1) << 40;
+  EXPECT_EQ(refusal(spec), "argument 0 (query) has more than 2^40 elements");
+}
+
+TEST(Runner, ValuesOutOfRangeAreRefusedBeforeTheLaunch) {
+  RunSpec spec = dynamicSpec();
+  spec.inputs[3] = Array(ElementType::I32, {2}, {4, 10});
+  EXPECT_EQ(refusal(spec), "kv_lengths[1] is 10, outside 0..9");
+  spec.check = false;
+  EXPECT_EQ(refusal(spec), "kv_lengths[1] is 10, outside 0..9");
+  spec = dynamicSpec();
+  spec.dims["Hq"] = 3;
+  EXPECT_EQ(refusal(spec), "query heads must be a multiple of key/value "
+                           "heads: 3 and 2");
+  spec = dynamicSpec();
+  spec.inputs[0] = Array(ElementType::F32, {2, 4, 7, 8});
+  EXPECT_EQ(refusal(spec), "argument 0 (query) has type f16, found f32");
+}
+
+TEST(Runner, EmptyGridsAreNotLaunched) {
+  RunSpec spec = dynamicSpec();
+  spec.dims["Sq"] = 0;
+  HostDevice device;
+  RunResult result = runWith(device, spec);
+  EXPECT_EQ(result.launches, 0);
+  EXPECT_EQ(result.exitCode(), 0);
+  EXPECT_EQ(result.outputs[0].shape, (std::vector<int64_t>{2, 4, 0, 5}));
+}
+
+TEST(Runner, B27_ZeroKeys) {
+  RunSpec spec = dynamicSpec();
+  spec.dims["Sk"] = 0;
+  HostDevice device;
+  RunResult result = runWith(device, spec);
+  EXPECT_EQ(result.exitCode(), 0);
+  EXPECT_EQ(result.outputs[0].values(), std::vector<double>(280, 0.0));
+}
+
+TEST(Runner, B45_GridLimits) {
+  RunSpec spec = dynamicSpec();
+  spec.dims = {{"B", 65536}, {"Hq", 1}, {"Hkv", 1}, {"Sq", 1},
+               {"Sk", 1},    {"D", 1},  {"Dv", 1}};
+  EXPECT_EQ(refusal(spec), "the launch of kernel attention_kernel needs "
+                           "grid.y = 65536; the limit is 65535");
+}
+
+TEST(Runner, SeedsRepeatAndDiffer) {
+  HostDevice device;
+  RunSpec spec = dynamicSpec();
+  std::vector<double> first = runWith(device, spec).outputs[0].values();
+  EXPECT_EQ(runWith(device, spec).outputs[0].values(), first);
+  spec.seed = 4;
+  EXPECT_NE(runWith(device, spec).outputs[0].values(), first);
+}
+
+TEST(Runner, TrafficCountsWhatIsNeeded) {
+  // One query block of one row, causal bottom_right: row i needs the blocks of
+  // two keys up to key i + 2; B Hq rows of Q and O and LSE once.
+  HostDevice device;
+  RunSpec spec = dynamicSpec();
+  spec.dims = {{"B", 1},  {"Hq", 1}, {"Hkv", 1}, {"Sq", 2},
+               {"Sk", 4}, {"D", 8},  {"Dv", 8}};
+  spec.inputs[3] = Array(ElementType::I32, {1}, {4});
+  Traffic traffic = runWith(device, spec).traffic;
+  double once = 2 * 8 * 2 + 4 + 2 * 8 * 2 + 2 * 4;
+  EXPECT_EQ(traffic.bound, once + (4 + 4) * (8 + 8) * 2);
+  EXPECT_EQ(traffic.naiveStored, 2 * 4 * 2);
+  EXPECT_EQ(traffic.naive, once + 4 * (8 + 8) * 2 + 4 * 16);
+}
+
+TEST(Runner, ReportHoldsEverything) {
+  HostDevice device;
+  RunSpec spec = dynamicSpec();
+  spec.traceRow = 3;
+  spec.inputs[3] = Array(ElementType::I32, {2}, {9, 9});
+  std::string text = reportJson(runWith(device, spec));
+  for (const char *piece :
+       {"\"entry\": \"attention\"", "\"device\": \"host\"", "\"Sk\": 9",
+        "\"role\": \"kv_lengths\"", "\"tile_kv\": 2", "\"result\": \"lse\"",
+        "\"ok\": true", "\"block\": 0", "\"ctas\": 4", "\"exit_code\": 0",
+        "\"naive_stored_bytes\": 1008"})
+    EXPECT_NE(text.find(piece), std::string::npos) << piece << "\n" << text;
+}
+
+} // namespace

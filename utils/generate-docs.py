@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# ===- generate-docs.py - the pages that the sources hold ------------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""Writes docs/generated: the dialect, the passes, the layers.
+
+    generate-docs.py [--check]     --check writes nothing, exit code 1 if stale
+
+The dialect's page comes from its TableGen file, one page of passes from each
+Passes.td, both through mlir-tblgen; the layers from utils/check-layering.py.
+"""
+
+import argparse
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+OUT = ROOT / "docs" / "generated"
+LLVM = Path("/usr/lib/llvm-22")
+NOTE = "<!-- Written by ./fa docs from {}; edit that. -->\n\n"
+
+
+def tablegen(source, *flags):
+    """mlir-tblgen's page for one file."""
+    path = os.pathsep.join([str(LLVM / "bin"), os.environ.get("PATH", "")])
+    tool = shutil.which("mlir-tblgen", path=path)
+    if tool is None:
+        sys.exit("error: mlir-tblgen not found (Debian package mlir-22-tools)")
+    include = Path(tool).resolve().parents[1] / "include"
+    command = [tool, *flags, str(source), f"-I{ROOT / 'include'}", f"-I{include}"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"error: {source}: {result.stderr}")
+    lines = [line.rstrip() for line in result.stdout.splitlines()]
+    name = source.relative_to(ROOT)
+    return NOTE.format(name) + "\n".join(lines).strip() + "\n"
+
+
+def layers():
+    """The table of utils/check-layering.py in words."""
+    script = ROOT / "utils" / "check-layering.py"
+    spec = importlib.util.spec_from_file_location("check_layering", script)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["check_layering"] = module
+    spec.loader.exec_module(module)
+    lines = [
+        "# Layers",
+        "",
+        "A folder below `include/fa/` and `lib/` may include its own headers, those",
+        "of the folders in the second column, and MLIR's where the third says so.",
+        "`X/**` means X and all below it.",
+        "",
+        "| folder | may use | MLIR and LLVM |",
+        "|---|---|---|",
+    ]
+    for name, layer in module.LAYERS.items():
+        uses = ", ".join(f"`{use}`" for use in layer.uses) or "nothing of ours"
+        upstream = "yes" if layer.upstream else "no"
+        if layer.never:
+            upstream = "no GPU dialect, no lowering"
+        lines.append(f"| `{name}` | {uses} | {upstream} |")
+    return NOTE.format("utils/check-layering.py") + "\n".join(lines) + "\n"
+
+
+def pages():
+    """{file name: text} of every generated page."""
+    found = {"layers.md": layers()}
+    dialect = ROOT / "include/fa/Dialect/FA/IR/FAOps.td"
+    if dialect.exists():
+        found["dialect.md"] = tablegen(dialect, "-gen-dialect-doc", "-dialect=fa")
+    for passes in sorted((ROOT / "include/fa").rglob("Passes.td")):
+        folder = passes.parent.relative_to(ROOT / "include/fa")
+        name = "passes-" + str(folder).replace("/", "-").lower() + ".md"
+        found[name] = tablegen(passes, "-gen-pass-doc")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    wanted = pages()
+    present = {path.name for path in OUT.glob("*.md")}
+    stale = sorted(present - wanted.keys())
+    for name, text in wanted.items():
+        path = OUT / name
+        if not path.exists() or path.read_text() != text:
+            stale.append(name)
+            if not check:
+                OUT.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+    for name in present - wanted.keys():
+        if not check:
+            (OUT / name).unlink()
+    for name in stale:
+        state = "is stale: run ./fa docs" if check else "written"
+        print(f"docs/generated/{name} {state}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -72,10 +72,17 @@ Json traceJson(const RunResult &result) {
   return trace;
 }
 
+/// "global.loaded_bytes" goes to {"global": {"loaded_bytes": ...}}.
 Json counters(const RunResult &result) {
   Json json = Json::object();
-  for (const auto &[name, value] : result.counters)
-    json[name] = numberJson(value);
+  for (const auto &[name, value] : result.counters) {
+    Json *place = &json;
+    size_t begin = 0;
+    for (size_t dot; (dot = name.find('.', begin)) != std::string::npos;
+         begin = dot + 1)
+      place = &(*place)[name.substr(begin, dot - begin)];
+    (*place)[name.substr(begin)] = numberJson(value);
+  }
   return json;
 }
 

@@ -72,7 +72,9 @@ public:
          const std::vector<LaunchArgument> &arguments) override {
     lastGeometry = geometry;
     LaunchOutcome outcome;
-    outcome.counters = {{"ctas", double(geometry.grid[0])}};
+    outcome.counters = {{"ctas", double(geometry.grid[0])},
+                        {"global.loaded_bytes", 64},
+                        {"global.stored_bytes", 32}};
     if (fault == Fault::Stopped) {
       outcome.failure = Error{ErrorCode::Fault, "deadlock", {"k.ptx", 7, 1}};
       return outcome;

@@ -278,6 +278,15 @@ TEST(Runner, ReportHoldsEverything) {
   spec.traceRow = 3;
   spec.inputs[3] = Array(ElementType::I32, {2}, {9, 9});
   std::string text = reportJson(runWith(device, spec));
+  EXPECT_EQ(countersJson(runWith(device, spec)),
+            R"({
+  "ctas": 4,
+  "global": {
+    "loaded_bytes": 64,
+    "stored_bytes": 32
+  }
+}
+)");
   for (const char *piece :
        {"\"entry\": \"attention\"", "\"device\": \"host\"", "\"Sk\": 9",
         "\"role\": \"kv_lengths\"", "\"tile_kv\": 2", "\"result\": \"lse\"",

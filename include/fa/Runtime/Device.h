@@ -64,7 +64,8 @@ struct LaunchOutcome {
   std::optional<Error> failure;
   /// Everything that the device said, one line each, errors first.
   std::vector<std::string> diagnostics;
-  /// Counters in a fixed order, when they were asked for.
+  /// Counters in a fixed order, when they were asked for; a dot in a name
+  /// opens a group: "global.loaded_bytes".
   std::vector<std::pair<std::string, double>> counters;
   double seconds = 0;
 };

@@ -170,6 +170,27 @@ SmallVector<AttentionOperand> AttentionOp::getShapedOperands() {
   return operands;
 }
 
+SmallVector<AttentionOperand> MergeOp::getShapedOperands() {
+  // Partial results of packed sequences are [Tq, Hq, Dv] and [Hq, Tq].
+  bool isPacked = cast<ShapedType>(getPartials()[0].getType()).getRank() == 3;
+  SmallVector<StringRef, 4> out = {"B", "Hq", "Sq", "Dv"};
+  SmallVector<StringRef, 4> lse = {"B", "Hq", "Sq"};
+  if (isPacked) {
+    out = {"Tq", "Hq", "Dv"};
+    lse = {"Hq", "Tq"};
+  } else if (getLayout() == stringifyLayout(Layout::BSHD)) {
+    out = {"B", "Sq", "Hq", "Dv"};
+  }
+  SmallVector<AttentionOperand> operands;
+  for (auto [partial, partialLse] : llvm::zip(getPartials(), getLses())) {
+    operands.push_back({"partial", partial, out});
+    operands.push_back({"partial lse", partialLse, lse});
+  }
+  operands.push_back({"out", getOutput(), out});
+  operands.push_back({"lse", getLse(), lse});
+  return operands;
+}
+
 //===----------------------------------------------------------------------===//
 // Memory effects
 //===----------------------------------------------------------------------===//

@@ -111,6 +111,7 @@ describe(MLIRContext *context, StringRef kind, Alignment alignment,
 // Causal
 //===----------------------------------------------------------------------===//
 
+// mask_c1
 LogicalResult CausalAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Alignment alignment, int64_t prefix) {
   if (prefix < 0 || prefix > kLargest)
@@ -136,6 +137,7 @@ DictionaryAttr CausalAttr::getDescription() const {
 // Window
 //===----------------------------------------------------------------------===//
 
+// mask_c2
 LogicalResult WindowAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Alignment alignment, int64_t left,
                                  int64_t right) {
@@ -175,6 +177,7 @@ DictionaryAttr WindowAttr::getDescription() const {
 // Chunk
 //===----------------------------------------------------------------------===//
 
+// mask_c3
 LogicalResult ChunkAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 Alignment alignment, int64_t size) {
   if (size < 1 || size > kLargestPlain)
@@ -208,6 +211,7 @@ DictionaryAttr ChunkAttr::getDescription() const {
 // Schedule
 //===----------------------------------------------------------------------===//
 
+// schedule_c1
 LogicalResult ScheduleAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, std::optional<int64_t> tileQ,
     std::optional<int64_t> tileKV, std::optional<int64_t> warps,

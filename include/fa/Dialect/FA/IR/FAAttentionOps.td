@@ -150,6 +150,8 @@ def FA_MergeOp : FA_Op<"merge", [
   let extraClassDeclaration = [{
     /// Whether the op works on memrefs: no results, O and LSE in `outs`.
     bool isMemRefForm() { return getResults().empty(); }
+    /// Every operand, then O and LSE, with the names of its dimensions.
+    ::llvm::SmallVector<::mlir::fa::AttentionOperand> getShapedOperands();
     ::mlir::Value getOutput() {
       return isMemRefForm() ? getOuts()[0] : getResults()[0];
     }

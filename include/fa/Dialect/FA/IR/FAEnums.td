@@ -17,34 +17,34 @@ class FA_Enum<string name, string summary, list<I32EnumCase> cases>
 }
 
 def FA_Alignment : FA_Enum<"Alignment",
-    "which query the first or last key is aligned with", [
+    "the alignment of queries with keys", [
       I32EnumCase<"TopLeft", 0, "top_left">,
       I32EnumCase<"BottomRight", 1, "bottom_right">]>;
 
 def FA_StateKind : FA_Enum<"StateKind",
-    "where m, l and u live between two blocks of keys", [
+    "the place of m, l and u between blocks", [
       I32EnumCase<"Registers", 0, "registers">,
       I32EnumCase<"Shared", 1, "shared">]>;
 
 def FA_QueryKind : FA_Enum<"QueryKind",
-    "where the tile of Q lives while the loop runs", [
+    "the place of Q during the loop", [
       I32EnumCase<"Shared", 0, "shared">,
       I32EnumCase<"Registers", 1, "registers">]>;
 
 def FA_Precision : FA_Enum<"Precision",
-    "how products of f32 operands are computed", [
+    "the precision of products of f32", [
       I32EnumCase<"IEEE", 0, "ieee">,
       I32EnumCase<"TF32x3", 1, "tf32x3">,
       I32EnumCase<"TF32", 2, "tf32">]>;
 
 def FA_EmptyRow : FA_Enum<"EmptyRow",
-    "what a row without a visible key gives", [
+    "the value of a row without a visible key", [
       I32EnumCase<"Zero", 0, "zero">,
       I32EnumCase<"NaN", 1, "nan">,
       I32EnumCase<"Uniform", 2, "uniform">]>;
 
 def FA_Layout : FA_Enum<"Layout",
-    "the order of the dimensions of Q, K, V and O", [
+    "the order of dimensions of Q, K, V and O", [
       I32EnumCase<"BHSD", 0, "bhsd">,
       I32EnumCase<"BSHD", 1, "bshd">]>;
 

@@ -1,0 +1,41 @@
+//===- AttentionSupport.h - what the compiler can do now ---------*- C++
+//-*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The dialect says all that attention can mean; the compiler may do less. The
+// difference is one table, asked before anything is lowered, so that no clause
+// is ever ignored.
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_DIALECT_FA_IR_ATTENTIONSUPPORT_H
+#define FA_DIALECT_FA_IR_ATTENTIONSUPPORT_H
+
+#include "fa/Dialect/FA/IR/FADialect.h"
+
+namespace mlir::fa {
+
+/// A clause, a structural mask or a word, and whether it is compiled.
+struct ClauseSupport {
+  StringLiteral name;
+  bool isSupported;
+  bool (*isUsed)(AttentionOp op);
+};
+
+/// The table, in the order in which clauses are printed.
+ArrayRef<ClauseSupport> getClauseSupport();
+
+/// Head dims that are compiled: multiples of `kHeadDimStep` in this range.
+inline constexpr int64_t kMinHeadDim = 16;
+inline constexpr int64_t kMaxHeadDim = 128;
+inline constexpr int64_t kHeadDimStep = 8;
+
+/// Fails with a located error that names what `op` uses and the compiler lacks.
+/// `op` has passed its verifier.
+LogicalResult checkSupported(AttentionOp op);
+LogicalResult checkSupported(MergeOp op);
+
+} // namespace mlir::fa
+
+#endif // FA_DIALECT_FA_IR_ATTENTIONSUPPORT_H

@@ -1,0 +1,108 @@
+//===- AttentionSupport.cpp - what the compiler can do now ------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A pass that learns a clause changes a `false` here, and nothing else here.
+//===----------------------------------------------------------------------===//
+
+#include "fa/Dialect/FA/IR/AttentionSupport.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+template <typename Mask> static bool hasMask(AttentionOp op) {
+  return llvm::any_of(op.getMaskAttrs(), llvm::IsaPred<Mask>);
+}
+
+static bool hasPrefix(AttentionOp op) {
+  return llvm::any_of(op.getMaskAttrs(), [](MaskAttr mask) {
+    auto causal = dyn_cast<CausalAttr>(mask);
+    return causal && causal.getPrefix() > 0;
+  });
+}
+
+static bool hasSplits(AttentionOp op) {
+  ScheduleAttr schedule = op.getScheduleAttr();
+  return schedule && schedule.getSplits().value_or(1) != 1;
+}
+
+static bool hasPingpong(AttentionOp op) {
+  ScheduleAttr schedule = op.getScheduleAttr();
+  return schedule && schedule.getPingpong().value_or(false);
+}
+
+ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
+  using Op = AttentionOp;
+  static const ClauseSupport table[] = {
+      {"scale", true,
+       [](Op op) { return op.getScaleAttr() || op.getScaleOperand(); }},
+      {"#fa.causal", true, hasMask<CausalAttr>},
+      {"#fa.causal with prefix", true, hasPrefix},
+      {"#fa.window", false, hasMask<WindowAttr>},
+      {"#fa.chunk", false, hasMask<ChunkAttr>},
+      {"softcap", false, [](Op op) { return bool(op.getSoftcapAttr()); }},
+      {"bias", false, [](Op op) { return bool(op.getBias()); }},
+      {"mask", true, [](Op op) { return bool(op.getMask()); }},
+      {"alibi", false, [](Op op) { return bool(op.getAlibi()); }},
+      {"sink", false, [](Op op) { return bool(op.getSink()); }},
+      {"q_lengths", false, [](Op op) { return bool(op.getQLengths()); }},
+      {"kv_lengths", true, [](Op op) { return bool(op.getKvLengths()); }},
+      {"segments", false, [](Op op) { return bool(op.getQSegments()); }},
+      {"scales", false, [](Op op) { return bool(op.getQScales()); }},
+      {"q_offsets", false, [](Op op) { return bool(op.getQOffsets()); }},
+      {"kv_offsets", false, [](Op op) { return bool(op.getKvOffsets()); }},
+      {"pages", false, [](Op op) { return bool(op.getPages()); }},
+      {"dropout", false, [](Op op) { return bool(op.getDropoutAttr()); }},
+      {"score", false, [](Op op) { return op.hasScore(); }},
+      {"visible", false, [](Op op) { return op.hasVisible(); }},
+      {"lse", true, [](Op op) { return bool(op.getLse()); }},
+      {"layout = bshd", true,
+       [](Op op) { return op.getLayoutKind() == Layout::BSHD; }},
+      {"empty_row = nan", false,
+       [](Op op) { return op.getEmptyRowKind() == EmptyRow::NaN; }},
+      {"empty_row = uniform", false,
+       [](Op op) { return op.getEmptyRowKind() == EmptyRow::Uniform; }},
+      {"schedule with splits above 1", false, hasSplits},
+      {"schedule with pingpong", false, hasPingpong},
+  };
+  return table;
+}
+
+static LogicalResult checkHeadDim(AttentionOp op, StringRef name,
+                                  int64_t headDim) {
+  if (ShapedType::isDynamic(headDim))
+    return op.emitOpError("head dim ")
+           << name << " that is not static is not supported yet";
+  if (headDim < kMinHeadDim || headDim > kMaxHeadDim ||
+      headDim % kHeadDimStep != 0)
+    return op.emitOpError("head dim ")
+           << name << " = " << headDim
+           << " is not supported yet, supported are multiples of "
+           << kHeadDimStep << " from " << kMinHeadDim << " to " << kMaxHeadDim;
+  return success();
+}
+
+LogicalResult mlir::fa::checkSupported(AttentionOp op) {
+  for (const ClauseSupport &clause : getClauseSupport())
+    if (!clause.isSupported && clause.isUsed(op))
+      return op.emitOpError("'") << clause.name << "' is not supported yet";
+
+  Type type = getElementTypeOrSelf(op.getQuery());
+  if (!type.isF16() && !type.isBF16())
+    return op.emitOpError("element type ")
+           << type << " is not supported yet, supported are f16 and bf16";
+  Type outType = getElementTypeOrSelf(op.getOutput());
+  if (outType != type)
+    return op.emitOpError("out of ")
+           << outType << " from operands of " << type
+           << " is not supported yet, supported is the type of the operands";
+  AttentionDims dims = op.getDims();
+  return success(succeeded(checkHeadDim(op, "D", dims.D)) &&
+                 succeeded(checkHeadDim(op, "Dv", dims.Dv)));
+}
+
+LogicalResult mlir::fa::checkSupported(MergeOp op) {
+  return op.emitOpError("is not supported yet");
+}

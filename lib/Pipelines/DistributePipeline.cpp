@@ -4,14 +4,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "fa/GPU/Passes.h"
 #include "fa/Pipelines/Passes.h"
 #include "fa/Pipelines/Pipelines.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace mlir::fa {
 
 void buildDistributePipeline(OpPassManager &manager) {
+  manager.addNestedPass<gpu::GPUModuleOp>(createFADistribute());
   manager.addPass(createFAVerifyStage({"distribute"}));
 }
 

@@ -12,6 +12,7 @@
 #include "fa/Conversion/Passes.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
+#include "fa/GPU/Passes.h"
 #include "fa/Pipelines/Passes.h"
 #include "fa/Pipelines/Pipelines.h"
 
@@ -79,6 +80,7 @@ void registerAllPipelines() {
 
 void registerAllPasses() {
   registerFATransformsPasses();
+  registerFAGPUPasses();
   registerFAConversionPasses();
   registerFAPipelinesPasses();
 }

@@ -1,0 +1,181 @@
+//===- Contraction.cpp - products on tensor cores ---------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// vector.contract -> mma.sync.m16n8k16. The right operand stays in workgroup
+// memory and each ldmatrix stands before the instructions that need it, so
+// that a warp never holds a whole K or V tile. The left operand is either the
+// lane's share (P, or Q in registers) or read the same way (Q in workgroup
+// memory).
+//===----------------------------------------------------------------------===//
+
+#include "../MMA/MmaSync.h"
+#include "LaneEmitter.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+bool fa::isReadByContraction(LoadTileOp load) {
+  auto type = cast<MemRefType>(load.getSource().getType());
+  return gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) &&
+         llvm::all_of(load->getUsers(), [&](Operation *user) {
+           return isa<vector::ContractionOp>(user) &&
+                  user->getBlock() == load->getBlock();
+         });
+}
+
+/// The load behind an operand when the contraction may read memory itself: it
+/// stands in the same block and nothing in between writes memory.
+static LoadTileOp fusibleLoad(vector::ContractionOp op, Value operand) {
+  auto load = operand.getDefiningOp<LoadTileOp>();
+  if (!load || !isReadByContraction(load) ||
+      load->getBlock() != op->getBlock())
+    return nullptr;
+  for (Operation *between = load->getNextNode(); between != op;
+       between = between->getNextNode())
+    if (!isa<LoadTileOp>(between) && !isMemoryEffectFree(between))
+      return nullptr;
+  return load;
+}
+
+FailureOr<LaneEmitter::MatrixSource>
+LaneEmitter::matrixSource(LoadTileOp load) {
+  FailureOr<TileAddress> address = resolve(load, load.getSource());
+  if (failed(address))
+    return failure();
+  auto type = cast<MemRefType>(load.getSource().getType());
+  int64_t pitch = type.getShape().back();
+  Type element = type.getElementType();
+  if (!address->swizzled || (!element.isF16() && !element.isBF16()))
+    return load.emitOpError(
+        "a matrix load needs a swizzled tile of 16-bit elements");
+  SmallVector<Value> indices;
+  for (Value index : load.getIndices())
+    indices.push_back(toI64(index));
+  return MatrixSource{this->element(*address, indices), pitch * 2,
+                      ChunkSwizzle{pitch / 8}, element};
+}
+
+LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
+                                            int64_t row, int64_t chunk,
+                                            bool rowsAreColumns,
+                                            bool transpose) {
+  Value &laneOffset =
+      laneOffsets[{rowsAreColumns, source.pitchBytes, chunk}];
+  if (!laneOffset) {
+    // Depends on the lane only: written once, at the top of the kernel.
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfter(quadLane.getDefiningOp());
+    auto shr = [&](Value v, int64_t n) -> Value {
+      return arith::ShRUIOp::create(b, v, constant(n));
+    };
+    auto mask = [&](Value v, int64_t n) -> Value {
+      return arith::AndIOp::create(b, v, constant(n));
+    };
+    // Which of the four 8x8 matrices this lane gives a row of, as bits.
+    Value low = mask(shr(lane, 3), 1), high = shr(lane, 4);
+    Value rowBit = rowsAreColumns ? high : low;
+    Value chunkBit = rowsAreColumns ? low : high;
+    Value inner = mask(lane, 7);
+    Value laneRow = add(inner, mul(rowBit, constant(8)));
+    Value flip = inner;
+    if (source.swizzle.rowsPerLine() > 1)
+      flip = shr(flip, llvm::Log2_64(source.swizzle.rowsPerLine()));
+    flip = mask(flip, source.swizzle.span() - 1);
+    Value place = arith::XOrIOp::create(b, add(chunkBit, constant(chunk)), flip);
+    laneOffset = add(mul(laneRow, constant(source.pitchBytes)),
+                     mul(place, constant(16)));
+  }
+  Value address = offset(offset(source.origin, laneOffset),
+                         row * source.pitchBytes);
+  return createLdmatrix(b, b.getLoc(), address, source.element, transpose);
+}
+
+/// The maps (m,k) x (n,k) -> (m,n) and (m,k) x (k,n) -> (m,n).
+static FailureOr<bool> isRightTransposed(vector::ContractionOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineExpr m, n, k;
+  bindDims(op.getContext(), m, n, k);
+  auto map = [&](AffineExpr x, AffineExpr y) {
+    return AffineMap::get(3, 0, {x, y}, op.getContext());
+  };
+  if (maps[0] == map(m, k) && maps[2] == map(m, n)) {
+    if (maps[1] == map(n, k))
+      return false;
+    if (maps[1] == map(k, n))
+      return true;
+  }
+  return op.emitOpError("expected (m, k) x (n, k) or (m, k) x (k, n) to (m, n)");
+}
+
+LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
+  FailureOr<bool> transpose = isRightTransposed(op);
+  LoadTileOp rightLoad = fusibleLoad(op, op.getRhs());
+  if (failed(transpose))
+    return failure();
+  if (!rightLoad)
+    return op.emitOpError("the right operand must be a tile in workgroup "
+                          "memory, loaded in the same block");
+  FailureOr<MatrixSource> right = matrixSource(rightLoad);
+  if (failed(right))
+    return failure();
+  LoadTileOp leftLoad = fusibleLoad(op, op.getLhs());
+  FailureOr<MatrixSource> left = failure();
+  if (leftLoad && failed(left = matrixSource(leftLoad)))
+    return failure();
+
+  LaneShare lhs = *layoutOf(op, op.getLhs());
+  LaneShare acc = *layoutOf(op, op.getResult());
+  Values a = leftLoad ? Values() : shareOf(op.getLhs());
+  Values d = shareOf(op.getAcc());
+  int64_t depth = lhs.colPieces / 2;
+  for (int64_t k = 0; k < depth; ++k) {
+    // Left registers of step k, one quadruple for each 16 rows.
+    SmallVector<Values> registers;
+    for (int64_t m = 0; m < lhs.rowPieces; ++m) {
+      if (leftLoad)
+        registers.push_back(loadMatrix(*left, m * kPieceRows, 2 * k,
+                                       /*rowsAreColumns=*/false,
+                                       /*transpose=*/false));
+      else
+        registers.push_back({a[lhs.at(m, 2 * k, 0)], a[lhs.at(m, 2 * k, 1)],
+                             a[lhs.at(m, 2 * k + 1, 0)],
+                             a[lhs.at(m, 2 * k + 1, 1)]});
+    }
+    for (int64_t pair = 0; pair < acc.colPieces / 2; ++pair) {
+      Values rhs = *transpose
+                       ? loadMatrix(*right, k * 16, 2 * pair, false, true)
+                       : loadMatrix(*right, pair * 16, 2 * k, true, false);
+      for (int64_t n : {2 * pair, 2 * pair + 1})
+        for (int64_t m = 0; m < acc.rowPieces; ++m) {
+          Value *piece = &d[acc.at(m, n, 0, 0)];
+          Values result = createMmaSync(
+              b, op.getLoc(), registers[m],
+              {rhs[2 * (n % 2)], rhs[2 * (n % 2) + 1]},
+              ValueRange{piece[0], piece[1], piece[2], piece[3]});
+          std::copy(result.begin(), result.end(), piece);
+        }
+    }
+  }
+  replaceWithShare(op, std::move(d));
+  return success();
+}
+
+LogicalResult LaneEmitter::emitMatrixLoad(LoadTileOp op) {
+  // Not where it is used: Q that stays in registers during the loop.
+  FailureOr<MatrixSource> source = matrixSource(op);
+  if (failed(source))
+    return failure();
+  LaneShare share = *layoutOf(op, op.getResult());
+  Values values(share.size());
+  for (int64_t m = 0; m < share.rowPieces; ++m)
+    for (int64_t k = 0; k < share.colPieces / 2; ++k) {
+      Values registers =
+          loadMatrix(*source, m * kPieceRows, 2 * k, false, false);
+      for (int64_t i = 0; i < 4; ++i)
+        values[share.at(m, 2 * k + i / 2, i % 2)] = registers[i];
+    }
+  replaceWithShare(op, std::move(values));
+  return success();
+}

@@ -1,0 +1,241 @@
+//===- CopyTile.cpp - a block's threads fill a workgroup tile ---*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// fa.copy_tile -> cp.async of 16-byte chunks. Thread T takes chunk T mod C of
+// row T / C, where C is the number of chunks in a row, and then the same chunk
+// of every following group of rows:
+//
+//       pass 0   thread 0: row 0 chunk 0 | thread 1: row 0 chunk 1 | ...
+//       pass 1   the rows after those, and so on
+//
+// so that neighbouring threads read neighbouring addresses and, under the
+// swizzle, eight of them write all 32 banks. A source whose rows are not
+// aligned to 16 bytes is copied element by element instead.
+//===----------------------------------------------------------------------===//
+
+#include "../MMA/MmaSync.h"
+#include "LaneEmitter.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+/// What one thread does in a copy.
+struct LaneEmitter::CopyPlan {
+  TileAddress source, dest;
+  Value memref;           ///< the source
+  int64_t bytes;          ///< of an element
+  int64_t perChunk;       ///< elements in 16 bytes
+  int64_t rows;           ///< of the tile
+  int64_t chunks;         ///< of a row that are written
+  int64_t rowsPerPass;
+  Value firstRow;         ///< of the tile in the source
+  Value threadRow, threadChunk;
+  Value origin;           ///< of the tile in workgroup memory
+  int64_t pitchBytes;
+  ChunkSwizzle swizzle;
+
+  int64_t passes() const { return llvm::divideCeil(rows, rowsPerPass); }
+  /// The extent of a source row, which is static: a head dimension.
+  int64_t columns() const { return source.type.getShape().back(); }
+  bool alignable() const { return columns() % perChunk == 0; }
+};
+
+static Value udivPow2(ImplicitLocOpBuilder &b, Value v, int64_t by) {
+  if (by == 1)
+    return v;
+  Value shift = arith::ConstantOp::create(
+      b, b.getI64IntegerAttr(llvm::Log2_64(by)));
+  return arith::ShRUIOp::create(b, v, shift);
+}
+
+Value LaneEmitter::copyAligned(Value memref, const TileAddress &address) {
+  if (Value flag = alignedFlags.lookup(memref))
+    return flag;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(memref.getDefiningOp());
+  int64_t bytes = address.type.getElementTypeBitWidth() / 8;
+  Value bits = LLVM::PtrToIntOp::create(b, b.getI64Type(), address.base);
+  for (Value stride : ArrayRef<Value>(address.strides).drop_back())
+    bits = arith::OrIOp::create(b, bits, mul(stride, constant(bytes)));
+  bits = arith::AndIOp::create(b, bits, constant(15));
+  Value aligned = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bits,
+                                        constant(0));
+  Value dense = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                      address.strides.back(), constant(1));
+  return alignedFlags[memref] = arith::AndIOp::create(b, aligned, dense);
+}
+
+LogicalResult LaneEmitter::emitCopyAligned(CopyAlignedOp op) {
+  FailureOr<TileAddress> source = resolve(op, op.getSource());
+  if (failed(source))
+    return failure();
+  auto type = cast<MemRefType>(op.getSource().getType());
+  bool possible =
+      type.getShape().back() * type.getElementTypeBitWidth() % 128 == 0;
+  Value flag = possible ? copyAligned(op.getSource(), *source)
+                        : zero(b.getI1Type());
+  op.getResult().replaceAllUsesWith(flag);
+  dead.push_back(op);
+  return success();
+}
+
+LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
+  FailureOr<TileAddress> source = resolve(op, op.getSource());
+  FailureOr<TileAddress> dest = resolve(op, op.getDest());
+  if (failed(source) || failed(dest))
+    return failure();
+  ArrayRef<int64_t> shape = dest->type.getShape();
+  if (source->type.getRank() != 2 ||
+      ShapedType::isDynamic(source->type.getShape().back()))
+    return op.emitOpError("the source must be a matrix with static columns");
+  CopyPlan plan;
+  plan.source = *source;
+  plan.dest = *dest;
+  plan.memref = op.getSource();
+  plan.bytes = dest->type.getElementTypeBitWidth() / 8;
+  plan.perChunk = 16 / plan.bytes;
+  plan.rows = shape[shape.size() - 2];
+  int64_t chunksPerRow = shape.back() / plan.perChunk;
+  if (!dest->swizzled || !llvm::isPowerOf2_64(chunksPerRow) ||
+      numThreads % chunksPerRow != 0)
+    return op.emitOpError("the destination needs swizzled rows of a power of "
+                          "two of 16-byte chunks that divides the block");
+  // The pitch may exceed what a product reads: 16 columns at a time.
+  plan.chunks = std::min<int64_t>(
+      chunksPerRow, llvm::alignTo(plan.columns(), kPieceK) / plan.perChunk);
+  plan.rowsPerPass = numThreads / chunksPerRow;
+  plan.firstRow = toI64(op.getSourceIndices()[0]);
+  if (!matchPattern(op.getSourceIndices()[1], m_Zero()))
+    return op.emitOpError("the tile must start at the first column");
+  plan.threadRow = udivPow2(b, thread, chunksPerRow);
+  plan.threadChunk =
+      arith::AndIOp::create(b, thread, constant(chunksPerRow - 1));
+  SmallVector<Value> indices;
+  for (Value index : op.getDestIndices())
+    indices.push_back(toI64(index));
+  plan.origin = element(*dest, indices);
+  plan.pitchBytes = shape.back() * plan.bytes;
+  plan.swizzle = ChunkSwizzle{chunksPerRow};
+
+  OpBuilder::InsertionGuard guard(b);
+  if (plan.chunks != chunksPerRow) {
+    auto branch = scf::IfOp::create(
+        b, less(plan.threadChunk, constant(plan.chunks)), false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  if (op.getInBounds() && plan.rows % plan.rowsPerPass == 0 &&
+      plan.rowsPerPass % 8 == 0)
+    emitInBoundsCopy(plan);
+  else
+    emitBoundedCopy(plan);
+  dead.push_back(op);
+  return success();
+}
+
+/// chunk XOR f(row), in bytes.
+static Value swizzledChunk(ImplicitLocOpBuilder &b, const ChunkSwizzle &swizzle,
+                           Value row, Value chunk) {
+  auto constant = [&](int64_t v) -> Value {
+    return arith::ConstantOp::create(b, b.getI64IntegerAttr(v));
+  };
+  Value flip = udivPow2(b, row, swizzle.rowsPerLine());
+  flip = arith::AndIOp::create(b, flip, constant(swizzle.span() - 1));
+  Value place = arith::XOrIOp::create(b, chunk, flip);
+  return arith::MulIOp::create(b, place, constant(16));
+}
+
+void LaneEmitter::emitInBoundsCopy(const CopyPlan &plan) {
+  // Groups of rows are a multiple of 8 apart, so f(row) is the same in each.
+  Value column = mul(plan.threadChunk, constant(plan.perChunk));
+  Value row = add(plan.firstRow, plan.threadRow);
+  Value elements = add(mul(row, plan.source.strides[0]), column);
+  Value source = offset(plan.source.base, mul(elements, constant(plan.bytes)));
+  Value dest = offset(
+      plan.origin,
+      add(mul(plan.threadRow, constant(plan.pitchBytes)),
+          swizzledChunk(b, plan.swizzle, plan.threadRow, plan.threadChunk)));
+  Value step = mul(plan.source.strides[0],
+                   constant(plan.rowsPerPass * plan.bytes));
+  Value sourceBytes;
+  if (plan.columns() < plan.chunks * plan.perChunk) {
+    Value inside = less(column, constant(plan.columns()));
+    sourceBytes = arith::SelectOp::create(b, inside, constantI32(16),
+                                          constantI32(0));
+  }
+  for (int64_t pass = 0; pass < plan.passes(); ++pass) {
+    if (pass != 0)
+      source = offset(source, step);
+    createCopyAsync(b, b.getLoc(),
+                    offset(dest, pass * plan.rowsPerPass * plan.pitchBytes),
+                    source, sourceBytes);
+  }
+}
+
+void LaneEmitter::emitBoundedCopy(const CopyPlan &plan) {
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = scf::ForOp::create(
+      b, arith::ConstantIndexOp::create(b, 0),
+      arith::ConstantIndexOp::create(b, plan.passes()),
+      arith::ConstantIndexOp::create(b, 1));
+  b.setInsertionPointToStart(loop.getBody());
+  Value row = add(plan.threadRow, mul(toI64(loop.getInductionVar()),
+                                      constant(plan.rowsPerPass)));
+  if (plan.rows % plan.rowsPerPass != 0) {
+    auto branch = scf::IfOp::create(b, less(row, constant(plan.rows)), false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  Value dest = offset(plan.origin,
+                      add(mul(row, constant(plan.pitchBytes)),
+                          swizzledChunk(b, plan.swizzle, row,
+                                        plan.threadChunk)));
+  Value sourceRow = add(plan.firstRow, row);
+  Value inside = less(sourceRow, plan.source.sizes[0]);
+  if (!plan.alignable())
+    return emitElementCopy(plan, sourceRow, inside, dest);
+
+  auto branch = scf::IfOp::create(b, copyAligned(plan.memref, plan.source),
+                                  /*withElseRegion=*/true);
+  b.setInsertionPointToStart(branch.elseBlock());
+  emitElementCopy(plan, sourceRow, inside, dest);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value column = mul(plan.threadChunk, constant(plan.perChunk));
+  if (plan.columns() < plan.chunks * plan.perChunk)
+    inside = arith::AndIOp::create(b, inside,
+                                   less(column, constant(plan.columns())));
+  // Nothing is read where the size is 0, but the address stays inside.
+  Value elements = add(mul(sourceRow, plan.source.strides[0]), column);
+  elements = arith::SelectOp::create(b, inside, elements, constant(0));
+  Value size = arith::SelectOp::create(b, inside, constantI32(16),
+                                       constantI32(0));
+  createCopyAsync(b, b.getLoc(), dest,
+                  offset(plan.source.base, mul(elements, constant(plan.bytes))),
+                  size);
+}
+
+void LaneEmitter::emitElementCopy(const CopyPlan &plan, Value row, Value inside,
+                                  Value dest) {
+  Type type = plan.dest.type.getElementType();
+  Values elements;
+  for (int64_t i = 0; i < plan.perChunk; ++i) {
+    OpBuilder::InsertionGuard guard(b);
+    Value column =
+        add(mul(plan.threadChunk, constant(plan.perChunk)), constant(i));
+    Value valid = inside;
+    if (plan.columns() < plan.chunks * plan.perChunk)
+      valid = arith::AndIOp::create(b, inside,
+                                    less(column, constant(plan.columns())));
+    auto branch = scf::IfOp::create(b, TypeRange{type}, valid, true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value value = LLVM::LoadOp::create(
+        b, type, element(plan.source, {row, column}), plan.bytes);
+    scf::YieldOp::create(b, value);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, zero(type));
+    elements.push_back(branch.getResult(0));
+  }
+  Value chunk = vector::FromElementsOp::create(
+      b, VectorType::get({plan.perChunk}, type), elements);
+  LLVM::StoreOp::create(b, chunk, dest, 16);
+}

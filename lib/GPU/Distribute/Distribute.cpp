@@ -1,0 +1,32 @@
+//===- Distribute.cpp - the fa-distribute pass ------------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/GPU/Passes.h"
+#include "LaneEmitter.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+namespace mlir::fa {
+#define GEN_PASS_DEF_FADISTRIBUTE
+#include "fa/GPU/Passes.h.inc"
+} // namespace mlir::fa
+
+using namespace mlir;
+using namespace mlir::fa;
+
+LogicalResult fa::distributeToLanes(gpu::GPUFuncOp kernel) {
+  return LaneEmitter(kernel).run();
+}
+
+namespace {
+struct FADistribute : fa::impl::FADistributeBase<FADistribute> {
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
+      if (failed(distributeToLanes(kernel)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,130 @@
+//===- Elementwise.cpp - element by element, and coordinates ----*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An elementwise op on a tile is the same op on each value of the share. Only
+// the width may change on the way: pairs of 16-bit elements are one value.
+//===----------------------------------------------------------------------===//
+
+#include "LaneEmitter.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+LogicalResult LaneEmitter::emitConstant(arith::ConstantOp op) {
+  auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+  if (!splat)
+    return op.emitOpError("only splat constants can be distributed");
+  LaneShare share = *layoutOf(op, op.getResult());
+  auto element = cast<TypedAttr>(splat.getSplatValue<Attribute>());
+  TypedAttr held = element;
+  if (share.packed)
+    held = DenseElementsAttr::get(cast<ShapedType>(share.type), element);
+  Value value = arith::ConstantOp::create(b, held);
+  replaceWithShare(op, Values(share.size(), value));
+  return success();
+}
+
+LaneEmitter::Values LaneEmitter::repack(const LaneShare &from,
+                                        const LaneShare &to, Values values) {
+  if (from.packed == to.packed || from.kind != LaneShare::Kind::Tile)
+    return values;
+  Values result;
+  if (from.packed) {
+    for (Value pair : values)
+      for (int64_t e : {0, 1})
+        result.push_back(vector::ExtractOp::create(b, pair, e));
+    return result;
+  }
+  auto pairType = VectorType::get({2}, from.type);
+  for (size_t i = 0; i < values.size(); i += 2)
+    result.push_back(vector::FromElementsOp::create(
+        b, pairType, ValueRange{values[i], values[i + 1]}));
+  return result;
+}
+
+LogicalResult LaneEmitter::emitElementwise(Operation *op) {
+  FailureOr<LaneShare> result = layoutOf(op, op->getResult(0));
+  if (failed(result))
+    return failure();
+  SmallVector<Values> operands;
+  for (Value operand : op->getOperands()) {
+    if (!isa<VectorType>(operand.getType())) {
+      operands.push_back(Values(result->size(), operand));
+      continue;
+    }
+    LaneShare share = *layoutOf(op, operand);
+    operands.push_back(repack(share, *result, shareOf(operand)));
+  }
+  Values values;
+  for (int64_t i = 0, e = result->size(); i < e; ++i) {
+    Values args;
+    for (const Values &operand : operands)
+      args.push_back(operand[i]);
+    OperationState state(op->getLoc(), op->getName(), args, {result->type},
+                         op->getAttrs());
+    values.push_back(b.create(state)->getResult(0));
+  }
+  replaceWithShare(op, std::move(values));
+  return success();
+}
+
+LogicalResult LaneEmitter::emitBroadcast(vector::BroadcastOp op) {
+  LaneShare share = *layoutOf(op, op.getResult());
+  Value source = op.getSource();
+  auto sourceType = dyn_cast<VectorType>(source.getType());
+  if (!sourceType) {
+    if (share.packed)
+      source = vector::BroadcastOp::create(b, share.type, source);
+    replaceWithShare(op, Values(share.size(), source));
+    return success();
+  }
+  FailureOr<LaneShare> row = layoutOf(op, source);
+  if (failed(row) || sourceType.getRank() != 2 ||
+      row->kind != LaneShare::Kind::Row)
+    return op.emitOpError("only scalars and columns (Mx1) are broadcast, found ")
+           << sourceType;
+  Values rows = shareOf(source), values(share.size());
+  for (int64_t m = 0; m < share.rowPieces; ++m)
+    for (int64_t half : {0, 1}) {
+      Value value = rows[LaneShare::row(m, half)];
+      if (share.packed)
+        value = vector::BroadcastOp::create(b, share.type, value);
+      for (int64_t n = 0; n < share.colPieces; ++n)
+        for (int64_t e : {0, 1})
+          values[share.at(m, n, half, e)] = value;
+    }
+  replaceWithShare(op, std::move(values));
+  return success();
+}
+
+LogicalResult LaneEmitter::emitShapeCast(vector::ShapeCastOp op) {
+  LaneShare from = *layoutOf(op, op.getSource());
+  LaneShare to = *layoutOf(op, op.getResult());
+  if (from.kind != LaneShare::Kind::Row || to.kind != LaneShare::Kind::Row)
+    return op.emitOpError("only a row vector and its column form are cast");
+  replaceWithShare(op, shareOf(op.getSource()));
+  return success();
+}
+
+LogicalResult LaneEmitter::emitTileIndex(TileIndexOp op) {
+  LaneShare share = *layoutOf(op, op.getResult());
+  auto toI32 = [&](Value v) -> Value {
+    return arith::TruncIOp::create(b, b.getI32Type(), v);
+  };
+  Value base = op.getBase();
+  Values values(share.size());
+  for (int64_t m = 0; m < share.rowPieces; ++m)
+    for (int64_t n = 0; n < share.colPieces; ++n)
+      for (int64_t half : {0, 1})
+        for (int64_t e : {0, 1}) {
+          Value &value = values[share.at(m, n, half, e)];
+          if (value)
+            continue;
+          Value position = op.getDim() == 0 ? rowOf(m, half) : columnOf(n, e);
+          value = arith::AddIOp::create(b, base, toI32(position));
+        }
+  replaceWithShare(op, std::move(values));
+  return success();
+}

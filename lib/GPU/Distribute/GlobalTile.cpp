@@ -1,0 +1,259 @@
+//===- GlobalTile.cpp - tiles to and from global memory ---------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What lies outside a memref is neither read nor written: a load reads the
+// nearest element inside and then selects zero, a store is guarded.
+//===----------------------------------------------------------------------===//
+
+#include "../MMA/MmaSync.h"
+#include "LaneEmitter.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+static Value minSigned(ImplicitLocOpBuilder &b, Value a, Value c) {
+  return arith::MinSIOp::create(b, a, c);
+}
+
+LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
+  auto memref = cast<MemRefType>(op.getSource().getType());
+  if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(memref)) {
+    if (!isReadByContraction(op))
+      return emitMatrixLoad(op);
+    dead.push_back(op);
+    return success();
+  }
+  FailureOr<TileAddress> source = resolve(op, op.getSource());
+  FailureOr<LaneShare> share = layoutOf(op, op.getResult());
+  if (failed(source) || failed(share))
+    return failure();
+  SmallVector<Value> first;
+  for (Value index : op.getIndices())
+    first.push_back(toI64(index));
+  bool isRow = share->kind == LaneShare::Kind::Row;
+  if (share->kind == LaneShare::Kind::Partial ||
+      (isRow && cast<VectorType>(op.getResult().getType()).getRank() != 1))
+    return op.emitOpError("only rows and tiles are loaded from global memory");
+
+  LaneShare scalars = *share;
+  scalars.packed = false;
+  scalars.type = memref.getElementType();
+  Values values(scalars.size());
+  for (int64_t m = 0; m < scalars.rowPieces; ++m)
+    for (int64_t half : {0, 1}) {
+      SmallVector<Value> indices = first;
+      if (isRow) {
+        indices.back() = add(indices.back(), rowOf(m, half));
+        values[LaneShare::row(m, half)] = loadClamped(*source, indices);
+        continue;
+      }
+      Value &row = indices[indices.size() - 2];
+      row = add(row, rowOf(m, half));
+      for (int64_t n = 0; n < scalars.colPieces; ++n)
+        for (int64_t e : {0, 1}) {
+          indices.back() = add(first.back(), columnOf(n, e));
+          values[scalars.at(m, n, half, e)] = loadClamped(*source, indices);
+        }
+    }
+  replaceWithShare(op, repack(scalars, *share, std::move(values)));
+  return success();
+}
+
+Value LaneEmitter::loadClamped(const TileAddress &source, ValueRange indices) {
+  Value inside;
+  SmallVector<Value> clamped;
+  for (auto [index, size] : llvm::zip_equal(indices, source.sizes)) {
+    Value isInside = less(index, size);
+    inside = inside ? arith::AndIOp::create(b, inside, isInside) : isInside;
+    clamped.push_back(minSigned(b, index, add(size, constant(-1))));
+  }
+  Type type = source.type.getElementType();
+  Value address = element(source, clamped), value;
+  if (type.isInteger(1)) {
+    // One byte an element.
+    Value byte = LLVM::LoadOp::create(b, b.getI8Type(), address, 1);
+    value = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, byte,
+                                  zero(b.getI8Type()));
+    return arith::AndIOp::create(b, inside, value);
+  }
+  value = LLVM::LoadOp::create(b, type, address,
+                               type.getIntOrFloatBitWidth() / 8);
+  return arith::SelectOp::create(b, inside, value, zero(type));
+}
+
+Value LaneEmitter::pairAligned(Value memref, const TileAddress &address) {
+  if (Value flag = pairFlags.lookup(memref))
+    return flag;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(memref.getDefiningOp());
+  int64_t bytes = address.type.getElementTypeBitWidth() / 8;
+  Value bits = LLVM::PtrToIntOp::create(b, b.getI64Type(), address.base);
+  for (Value stride : ArrayRef<Value>(address.strides).drop_back())
+    bits = arith::OrIOp::create(b, bits, mul(stride, constant(bytes)));
+  bits = arith::AndIOp::create(b, bits, constant(2 * bytes - 1));
+  Value aligned = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bits,
+                                        constant(0));
+  Value dense = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                      address.strides.back(), constant(1));
+  return pairFlags[memref] = arith::AndIOp::create(b, aligned, dense);
+}
+
+LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
+  FailureOr<TileAddress> dest = resolve(op, op.getDest());
+  FailureOr<LaneShare> share = layoutOf(op, op.getValue());
+  if (failed(dest) || failed(share))
+    return failure();
+  dead.push_back(op);
+  auto type = cast<VectorType>(op.getValue().getType());
+  if (share->kind == LaneShare::Kind::Row && type.getRank() == 1)
+    return storeRows(op, *dest);
+  if (share->kind != LaneShare::Kind::Tile)
+    return op.emitOpError("only rows and tiles are stored");
+  Values values = repack(
+      *share, {share->kind, share->rowPieces, share->colPieces,
+               type.getElementType(), false},
+      shareOf(op.getValue()));
+  LaneShare scalars = *share;
+  scalars.packed = false;
+  SmallVector<Value> first;
+  for (Value index : op.getIndices())
+    first.push_back(toI64(index));
+  Value pairs = pairAligned(op.getDest(), *dest);
+  for (int64_t m = 0; m < scalars.rowPieces; ++m)
+    for (int64_t half : {0, 1}) {
+      OpBuilder::InsertionGuard guard(b);
+      SmallVector<Value> indices = first;
+      Value &row = indices[indices.size() - 2];
+      row = add(row, rowOf(m, half));
+      Value inside = less(row, dest->sizes[dest->sizes.size() - 2]);
+      auto guardOp = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(guardOp.thenBlock());
+      indices.back() = constant(0);
+      Value rowBase = element(*dest, indices);
+      Values pieces;
+      for (int64_t n = 0; n < scalars.colPieces; ++n)
+        for (int64_t e : {0, 1})
+          pieces.push_back(values[scalars.at(m, n, half, e)]);
+      auto branch = scf::IfOp::create(b, pairs, /*withElseRegion=*/true);
+      b.setInsertionPointToStart(branch.thenBlock());
+      storeTileRow(*dest, rowBase, first.back(), pieces, /*paired=*/true);
+      b.setInsertionPointToStart(branch.elseBlock());
+      storeTileRow(*dest, rowBase, first.back(), pieces, /*paired=*/false);
+    }
+  return success();
+}
+
+void LaneEmitter::storeTileRow(const TileAddress &dest, Value rowBase,
+                               Value firstCol, ValueRange pieces, bool paired) {
+  int64_t bytes = dest.type.getElementTypeBitWidth() / 8;
+  int64_t extent = dest.type.getShape().back();
+  Value size = dest.sizes.back();
+  auto place = [&](Value column) {
+    Value elements = mul(column, dest.strides.back());
+    return offset(rowBase, mul(elements, constant(bytes)));
+  };
+  // A column piece that a static extent covers needs no guard.
+  auto guarded = [&](int64_t lastColumn, Value column, auto store) {
+    bool covered = !ShapedType::isDynamic(extent) &&
+                   matchPattern(firstCol, m_Zero()) && lastColumn < extent;
+    if (covered)
+      return store();
+    OpBuilder::InsertionGuard guard(b);
+    auto branch = scf::IfOp::create(b, less(column, size), false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    store();
+  };
+  bool odd = ShapedType::isDynamic(extent) || extent % 2 != 0;
+  for (int64_t i = 0, e = pieces.size(); i < e; i += 2) {
+    int64_t n = i / 2, lastColumn = n * kPieceCols + kPieceCols - 1;
+    if (!ShapedType::isDynamic(extent) && n * kPieceCols >= extent)
+      break;
+    Value column = add(firstCol, columnOf(n, 0));
+    if (paired && !odd) {
+      guarded(lastColumn, column, [&] {
+        Value pair = vector::FromElementsOp::create(
+            b, VectorType::get({2}, pieces[i].getType()),
+            ValueRange{pieces[i], pieces[i + 1]});
+        Value address = offset(rowBase, mul(column, constant(bytes)));
+        LLVM::StoreOp::create(b, pair, address, 2 * bytes);
+      });
+      continue;
+    }
+    for (int64_t k : {0, 1}) {
+      Value single = add(column, constant(k));
+      guarded(lastColumn, single, [&] {
+        LLVM::StoreOp::create(b, pieces[i + k], place(single), bytes);
+      });
+    }
+  }
+}
+
+LogicalResult LaneEmitter::storeRows(StoreTileOp op, const TileAddress &dest) {
+  LaneShare share = *layoutOf(op, op.getValue());
+  Values values = shareOf(op.getValue());
+  SmallVector<Value> indices;
+  for (Value index : op.getIndices())
+    indices.push_back(toI64(index));
+  Value first = indices.back();
+  // All lanes of a quad hold the same value: one of them writes it.
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, quadLane,
+                                        constant(0));
+  for (int64_t m = 0; m < share.rowPieces; ++m)
+    for (int64_t half : {0, 1}) {
+      OpBuilder::InsertionGuard guard(b);
+      indices.back() = add(first, rowOf(m, half));
+      Value inside = less(indices.back(), dest.sizes.back());
+      inside = arith::AndIOp::create(b, inside, isFirst);
+      auto branch = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+      LLVM::StoreOp::create(b, values[LaneShare::row(m, half)],
+                            element(dest, indices),
+                            share.type.getIntOrFloatBitWidth() / 8);
+    }
+  return success();
+}
+
+LogicalResult LaneEmitter::emitTraceState(TraceStateOp op) {
+  FailureOr<TileAddress> dest = resolve(op, op.getDest());
+  if (failed(dest))
+    return failure();
+  LaneShare acc = *layoutOf(op, op.getAcc());
+  Values max = shareOf(op.getMax()), sum = shareOf(op.getSum());
+  Values values = shareOf(op.getAcc());
+  for (Value &part : sum)
+    part = reduceQuad(vector::CombiningKind::ADD, part);
+  Value row = toI64(op.getRow()), first = toI64(op.getFirst());
+  Value block = toI64(op.getBlock());
+  Value ln2 = arith::ConstantOp::create(b, b.getF32FloatAttr(0.693147180559945309));
+  auto store = [&](Value value, Value column) {
+    LLVM::StoreOp::create(b, value, element(*dest, {block, column}), 4);
+  };
+  for (int64_t m = 0; m < acc.rowPieces; ++m)
+    for (int64_t half : {0, 1}) {
+      OpBuilder::InsertionGuard guard(b);
+      Value isRow = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, row,
+                                          add(first, rowOf(m, half)));
+      auto branch = scf::IfOp::create(b, isRow, /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+      for (int64_t n = 0; n < acc.colPieces; ++n)
+        for (int64_t e : {0, 1}) {
+          OpBuilder::InsertionGuard columnGuard(b);
+          Value column = add(columnOf(n, e), constant(2));
+          auto inside =
+              scf::IfOp::create(b, less(column, dest->sizes.back()), false);
+          b.setInsertionPointToStart(inside.thenBlock());
+          store(values[acc.at(m, n, half, e)], column);
+        }
+      Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                            quadLane, constant(0));
+      auto rowBranch = scf::IfOp::create(b, isFirst, false);
+      b.setInsertionPointToStart(rowBranch.thenBlock());
+      int64_t at = LaneShare::row(m, half);
+      store(arith::MulFOp::create(b, max[at], ln2), constant(0));
+      store(sum[at], constant(1));
+    }
+  dead.push_back(op);
+  return success();
+}

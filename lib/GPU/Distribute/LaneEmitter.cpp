@@ -1,0 +1,323 @@
+//===- LaneEmitter.cpp - the walk over a kernel -----------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LaneEmitter.h"
+#include "../MMA/MmaSync.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+LaneEmitter::LaneEmitter(gpu::GPUFuncOp func)
+    : func(func), b(func.getLoc(), func.getContext()) {}
+
+//===----------------------------------------------------------------------===//
+// Small arithmetic
+//===----------------------------------------------------------------------===//
+
+Value LaneEmitter::constant(int64_t value) {
+  return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+}
+
+Value LaneEmitter::constantI32(int64_t value) {
+  return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+}
+
+Value LaneEmitter::zero(Type type) {
+  return arith::ConstantOp::create(b, b.getZeroAttr(type));
+}
+
+static std::optional<int64_t> constantOf(Value v) {
+  APInt value;
+  if (matchPattern(v, m_ConstantInt(&value)))
+    return value.getSExtValue();
+  return std::nullopt;
+}
+
+Value LaneEmitter::add(Value a, Value c) {
+  auto ca = constantOf(a), cc = constantOf(c);
+  if (ca && cc)
+    return constant(*ca + *cc);
+  if (cc == 0)
+    return a;
+  if (ca == 0)
+    return c;
+  return arith::AddIOp::create(b, a, c);
+}
+
+Value LaneEmitter::mul(Value a, Value c) {
+  auto ca = constantOf(a), cc = constantOf(c);
+  if (ca && cc)
+    return constant(*ca * *cc);
+  if (ca == 0 || cc == 0)
+    return constant(0);
+  if (cc == 1)
+    return a;
+  if (ca == 1)
+    return c;
+  return arith::MulIOp::create(b, a, c);
+}
+
+Value LaneEmitter::less(Value a, Value c) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, a, c);
+}
+
+Value LaneEmitter::toI64(Value index) {
+  if (auto c = constantOf(index))
+    return constant(*c);
+  return arith::IndexCastOp::create(b, b.getI64Type(), index);
+}
+
+Value LaneEmitter::offset(Value base, Value bytes) {
+  if (auto c = constantOf(bytes))
+    return offset(base, *c);
+  return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{bytes});
+}
+
+Value LaneEmitter::offset(Value base, int64_t bytes) {
+  if (bytes == 0)
+    return base;
+  return LLVM::GEPOp::create(
+      b, base.getType(), b.getI8Type(), base,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+}
+
+/// Bytes of an element in memory: an i1 takes one.
+static int64_t elementBytes(MemRefType type) {
+  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+Value LaneEmitter::element(const TileAddress &address, ValueRange indices) {
+  Value elements = constant(0);
+  for (auto [index, stride] : llvm::zip_equal(indices, address.strides))
+    elements = add(elements, mul(index, stride));
+  return offset(address.base,
+                mul(elements, constant(elementBytes(address.type))));
+}
+
+Value LaneEmitter::rowOf(int64_t m, int64_t half) {
+  return add(quad, constant(m * kPieceRows + half * 8));
+}
+
+Value LaneEmitter::columnOf(int64_t n, int64_t e) {
+  return add(mul(quadLane, constant(2)), constant(n * kPieceCols + e));
+}
+
+//===----------------------------------------------------------------------===//
+// Shares
+//===----------------------------------------------------------------------===//
+
+LaneEmitter::Values LaneEmitter::shareOf(Value value) {
+  if (!isa<VectorType>(value.getType()))
+    return {value};
+  return shares.lookup(value);
+}
+
+FailureOr<LaneShare> LaneEmitter::layoutOf(Operation *op, Value value) {
+  auto type = cast<VectorType>(value.getType());
+  FailureOr<LaneShare> share = LaneShare::get(type);
+  if (failed(share))
+    return op->emitOpError("no lane layout covers ")
+           << type << ": rows must be a multiple of 16, columns 1, 4 or a "
+           << "multiple of 8";
+  return share;
+}
+
+void LaneEmitter::expandTypes(TypeRange types,
+                              SmallVectorImpl<Type> &expanded) {
+  for (Type type : types) {
+    auto vector = dyn_cast<VectorType>(type);
+    if (!vector) {
+      expanded.push_back(type);
+      continue;
+    }
+    FailureOr<LaneShare> share = LaneShare::get(vector);
+    if (succeeded(share))
+      expanded.append(share->size(), share->type);
+  }
+}
+
+void LaneEmitter::expandValues(ValueRange values,
+                               SmallVectorImpl<Value> &expanded) {
+  for (Value value : values)
+    llvm::append_range(expanded, shareOf(value));
+}
+
+void LaneEmitter::collectValues(ValueRange originals, ValueRange expanded) {
+  for (Value original : originals) {
+    auto vector = dyn_cast<VectorType>(original.getType());
+    if (!vector) {
+      original.replaceAllUsesWith(expanded.front());
+      expanded = expanded.drop_front();
+      continue;
+    }
+    int64_t size = LaneShare::get(vector)->size();
+    shares[original] = Values(expanded.take_front(size));
+    expanded = expanded.drop_front(size);
+  }
+}
+
+void LaneEmitter::replaceWithShare(Operation *op, Values share) {
+  shares[op->getResult(0)] = std::move(share);
+  dead.push_back(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Walk
+//===----------------------------------------------------------------------===//
+
+LogicalResult LaneEmitter::run() {
+  b.setInsertionPointToStart(&func.getBody().front());
+  if (std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize())
+    numThreads = (*size)[0];
+  if (numThreads == 0 || numThreads % kWarpSize != 0)
+    return func.emitOpError("needs a known block size that is a multiple of 32");
+  thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+  lane = arith::AndIOp::create(b, thread, constant(kWarpSize - 1));
+  quad = arith::ShRUIOp::create(b, lane, constant(2));
+  quadLane = arith::AndIOp::create(b, lane, constant(kLanesPerRow - 1));
+  for (Block &block : func.getBody())
+    if (failed(emitBlock(block)))
+      return failure();
+  for (Operation *op : llvm::reverse(dead)) {
+    op->dropAllUses();
+    op->erase();
+  }
+  for (auto [body, count] : staleArguments)
+    body->eraseArguments(1, count);
+  return success();
+}
+
+LogicalResult LaneEmitter::emitBlock(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    b.setInsertionPoint(&op);
+    b.setLoc(op.getLoc());
+    if (failed(emitOp(&op)))
+      return failure();
+  }
+  return success();
+}
+
+static bool touchesVectors(Operation *op) {
+  auto isVector = [](Type type) { return isa<VectorType>(type); };
+  return llvm::any_of(op->getOperandTypes(), isVector) ||
+         llvm::any_of(op->getResultTypes(), isVector);
+}
+
+LogicalResult LaneEmitter::emitOp(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (isa<VectorType>(operand.getType()) && !shares.contains(operand) &&
+        !isa_and_nonnull<LoadTileOp>(operand.getDefiningOp()))
+      return op->emitOpError("operand of type ")
+             << operand.getType() << " was not distributed";
+  for (Value result : op->getResults())
+    if (isa<VectorType>(result.getType()) && !isa<LoadTileOp>(op) &&
+        failed(layoutOf(op, result)))
+      return failure();
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](scf::ForOp op) { return emitFor(op); })
+      .Case([&](scf::IfOp op) { return emitIf(op); })
+      .Case([&](scf::YieldOp op) { return emitYield(op); })
+      .Case([&](vector::BroadcastOp op) { return emitBroadcast(op); })
+      .Case([&](vector::ShapeCastOp op) { return emitShapeCast(op); })
+      .Case([&](vector::MultiDimReductionOp op) { return emitReduction(op); })
+      .Case([&](vector::ContractionOp op) { return emitContraction(op); })
+      .Case([&](vector::TransferReadOp op) { return emitTransferRead(op); })
+      .Case([&](vector::TransferWriteOp op) { return emitTransferWrite(op); })
+      .Case([&](LoadTileOp op) { return emitLoadTile(op); })
+      .Case([&](StoreTileOp op) { return emitStoreTile(op); })
+      .Case([&](TileIndexOp op) { return emitTileIndex(op); })
+      .Case([&](RowSumOp op) { return emitRowSum(op); })
+      .Case([&](TraceStateOp op) { return emitTraceState(op); })
+      .Case([&](CopyTileOp op) { return emitCopyTile(op); })
+      .Case([&](CopyAlignedOp op) { return emitCopyAligned(op); })
+      .Case([&](CommitCopiesOp op) {
+        createCommitGroup(b, op.getLoc());
+        dead.push_back(op);
+        return success();
+      })
+      .Case([&](WaitCopiesOp op) {
+        createWaitGroup(b, op.getLoc(), op.getPending());
+        dead.push_back(op);
+        return success();
+      })
+      .Case<ViewOp, memref::SubViewOp, memref::ViewOp, memref::CastOp>(
+          [&](Operation *op) {
+            dead.push_back(op);
+            return success();
+          })
+      .Case([&](arith::ConstantOp op) {
+        return touchesVectors(op) ? emitConstant(op) : success();
+      })
+      .Default([&](Operation *op) -> LogicalResult {
+        if (!touchesVectors(op))
+          return success();
+        if (OpTrait::hasElementwiseMappableTraits(op) &&
+            op->getNumResults() == 1)
+          return emitElementwise(op);
+        return op->emitOpError("has no distribution to lanes");
+      });
+}
+
+LogicalResult LaneEmitter::emitFor(scf::ForOp op) {
+  if (!touchesVectors(op))
+    return emitBlock(*op.getBody());
+  Values inits;
+  expandValues(op.getInitArgs(), inits);
+  auto loop = scf::ForOp::create(b, op.getLowerBound(), op.getUpperBound(),
+                                 op.getStep(), inits);
+  loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  loop.getRegion().takeBody(op.getRegion());
+  Block *body = loop.getBody();
+  // New arguments behind the old ones, which go once nothing uses them.
+  unsigned numOld = body->getNumArguments() - 1;
+  Values expanded;
+  for (Value init : inits)
+    expanded.push_back(body->addArgument(init.getType(), op.getLoc()));
+  collectValues(body->getArguments().slice(1, numOld), expanded);
+  staleArguments.emplace_back(body, numOld);
+  if (failed(emitBlock(*body)))
+    return failure();
+  collectValues(op.getResults(), loop.getResults());
+  dead.push_back(op);
+  return success();
+}
+
+LogicalResult LaneEmitter::emitIf(scf::IfOp op) {
+  auto emitRegions = [&](scf::IfOp branch) {
+    for (Region &region : branch->getRegions())
+      for (Block &block : region)
+        if (failed(emitBlock(block)))
+          return failure();
+    return success();
+  };
+  if (!touchesVectors(op))
+    return emitRegions(op);
+  SmallVector<Type> types;
+  expandTypes(op.getResultTypes(), types);
+  auto branch = scf::IfOp::create(b, types, op.getCondition(),
+                                  /*addThenBlock=*/false,
+                                  /*addElseBlock=*/false);
+  branch->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  branch.getThenRegion().takeBody(op.getThenRegion());
+  branch.getElseRegion().takeBody(op.getElseRegion());
+  if (failed(emitRegions(branch)))
+    return failure();
+  collectValues(op.getResults(), branch.getResults());
+  dead.push_back(op);
+  return success();
+}
+
+LogicalResult LaneEmitter::emitYield(scf::YieldOp op) {
+  if (!touchesVectors(op))
+    return success();
+  Values values;
+  expandValues(op.getOperands(), values);
+  op->setOperands(values);
+  return success();
+}

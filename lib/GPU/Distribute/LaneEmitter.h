@@ -1,0 +1,163 @@
+//===- LaneEmitter.h - rewrites a warp's values to a lane's share -*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The engine of fa-distribute. It walks a kernel once, in order. Each value of
+// vector type becomes the list of values that one lane holds of it (LaneShare,
+// MMALayout.h); the type alone decides the layout, so block arguments need no
+// annotation. Ops without vectors stay where they are. Each family of ops has
+// a file of its own: Elementwise, Reduction, Contraction, GlobalTile,
+// WorkgroupTile, CopyTile.
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_GPU_DISTRIBUTE_LANEEMITTER_H
+#define FA_LIB_GPU_DISTRIBUTE_LANEEMITTER_H
+
+#include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/GPU/MMA/MMALayout.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::fa {
+
+/// A memref as addresses: element (i0, i1, ...) is at
+/// base + (i0 * strides[0] + i1 * strides[1] + ...) elements.
+struct TileAddress {
+  Value base;                 ///< !llvm.ptr<1> or !llvm.ptr<3>
+  SmallVector<Value> sizes;   ///< i64
+  SmallVector<Value> strides; ///< i64
+  MemRefType type;            ///< for the static extents
+  bool swizzled = false;      ///< chunks placed by ChunkSwizzle
+};
+
+/// Whether all users of a workgroup tile are contractions beside the load, so
+/// that they read it by ldmatrix themselves.
+bool isReadByContraction(LoadTileOp load);
+
+class LaneEmitter {
+public:
+  explicit LaneEmitter(gpu::GPUFuncOp func);
+
+  /// Rewrites the whole kernel; diagnostics name the op that has no rule.
+  LogicalResult run();
+
+private:
+  using Values = SmallVector<Value>;
+
+  // Structure (LaneEmitter.cpp).
+  LogicalResult emitBlock(Block &block);
+  LogicalResult emitOp(Operation *op);
+  LogicalResult emitFor(scf::ForOp op);
+  LogicalResult emitIf(scf::IfOp op);
+  LogicalResult emitYield(scf::YieldOp op);
+  /// The lane's values of `value`: itself when it is no vector.
+  Values shareOf(Value value);
+  FailureOr<LaneShare> layoutOf(Operation *op, Value value);
+  void expandTypes(TypeRange types, SmallVectorImpl<Type> &expanded);
+  void expandValues(ValueRange values, SmallVectorImpl<Value> &expanded);
+  /// Takes the lane's values of `originals` from the front of `expanded`.
+  void collectValues(ValueRange originals, ValueRange expanded);
+  void replaceWithShare(Operation *op, Values share);
+
+  // Elementwise.cpp
+  LogicalResult emitConstant(arith::ConstantOp op);
+  LogicalResult emitElementwise(Operation *op);
+  LogicalResult emitBroadcast(vector::BroadcastOp op);
+  LogicalResult emitShapeCast(vector::ShapeCastOp op);
+  LogicalResult emitTileIndex(TileIndexOp op);
+  Values repack(const LaneShare &from, const LaneShare &to, Values values);
+
+  // Reduction.cpp
+  LogicalResult emitReduction(vector::MultiDimReductionOp op);
+  LogicalResult emitRowSum(RowSumOp op);
+  LogicalResult emitRowReduction(vector::MultiDimReductionOp op);
+  /// Combines `value` over the four lanes of a quad.
+  Value reduceQuad(vector::CombiningKind kind, Value value);
+
+  // Contraction.cpp
+  LogicalResult emitContraction(vector::ContractionOp op);
+  /// A 16-bit tile in workgroup memory that ldmatrix reads.
+  struct MatrixSource {
+    Value origin; ///< address of row 0, chunk 0 of the tile
+    int64_t pitchBytes;
+    ChunkSwizzle swizzle;
+    Type element;
+  };
+  FailureOr<MatrixSource> matrixSource(LoadTileOp load);
+  /// Four registers: the 16x16 block at (row, chunk). `rowsAreColumns` pairs
+  /// the 8x8 matrices as B of an operand whose rows are n needs them.
+  Values loadMatrix(const MatrixSource &source, int64_t row, int64_t chunk,
+                    bool rowsAreColumns, bool transpose);
+
+  // GlobalTile.cpp
+  LogicalResult emitLoadTile(LoadTileOp op);
+  LogicalResult emitMatrixLoad(LoadTileOp op);
+  LogicalResult emitStoreTile(StoreTileOp op);
+  LogicalResult emitTraceState(TraceStateOp op);
+  Value loadClamped(const TileAddress &source, ValueRange indices);
+  LogicalResult storeRows(StoreTileOp op, const TileAddress &dest);
+  void storeTileRow(const TileAddress &dest, Value rowBase, Value firstCol,
+                    ValueRange pieces, bool paired);
+  /// Whether two neighbouring columns may be stored at once.
+  Value pairAligned(Value memref, const TileAddress &address);
+
+  // WorkgroupTile.cpp
+  FailureOr<TileAddress> resolve(Operation *user, Value memref);
+  LogicalResult resolveView(ViewOp op, TileAddress &address);
+  LogicalResult resolveSubView(memref::SubViewOp op, TileAddress &address);
+  LogicalResult resolveWorkgroup(memref::ViewOp op, TileAddress &address);
+  LogicalResult emitTransferRead(vector::TransferReadOp op);
+  LogicalResult emitTransferWrite(vector::TransferWriteOp op);
+
+  // CopyTile.cpp
+  LogicalResult emitCopyTile(CopyTileOp op);
+  LogicalResult emitCopyAligned(CopyAlignedOp op);
+  struct CopyPlan;
+  void emitInBoundsCopy(const CopyPlan &plan);
+  void emitBoundedCopy(const CopyPlan &plan);
+  void emitElementCopy(const CopyPlan &plan, Value row, Value inside,
+                       Value dest);
+  Value copyAligned(Value memref, const TileAddress &address);
+
+  // Small arithmetic, i64 unless said otherwise.
+  Value constant(int64_t value);
+  Value constantI32(int64_t value);
+  Value zero(Type type);
+  Value add(Value a, Value c);
+  Value mul(Value a, Value c);
+  Value less(Value a, Value c); ///< signed
+  Value toI64(Value index);
+  /// base + bytes.
+  Value offset(Value base, Value bytes);
+  Value offset(Value base, int64_t bytes);
+  /// base + index * stride elements.
+  Value element(const TileAddress &address, ValueRange indices);
+  /// Row within the warp's tile: 16 m + 8 half + g.
+  Value rowOf(int64_t m, int64_t half);
+  /// Column within the tile: 8 n + 2 t + e.
+  Value columnOf(int64_t n, int64_t e);
+
+  gpu::GPUFuncOp func;
+  ImplicitLocOpBuilder b;
+  int64_t numThreads = 0;
+  Value thread, lane, quad, quadLane; ///< tid, tid % 32, lane / 4, lane % 4
+  DenseMap<Value, Values> shares;
+  DenseMap<Value, TileAddress> addresses;
+  DenseMap<Value, Value> alignedFlags, pairFlags;
+  DenseMap<Value, Value> arenas; ///< pointer of each arena, by memref.get_global
+  /// Offsets that depend on the lane only, by (rowsAreColumns, pitch, chunk).
+  DenseMap<std::tuple<int64_t, int64_t, int64_t>, Value> laneOffsets;
+  /// What is erased at the end, users before what they use.
+  SmallVector<Operation *> dead;
+  SmallVector<std::pair<Block *, unsigned>> staleArguments;
+};
+
+} // namespace mlir::fa
+
+#endif // FA_LIB_GPU_DISTRIBUTE_LANEEMITTER_H

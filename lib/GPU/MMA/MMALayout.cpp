@@ -1,0 +1,29 @@
+//===- MMALayout.cpp - which lane holds which element -----------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "fa/GPU/MMA/MMALayout.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+FailureOr<LaneShare> LaneShare::get(VectorType type) {
+  if (type.isScalable() || type.getRank() < 1 || type.getRank() > 2 ||
+      type.getDimSize(0) % kPieceRows != 0)
+    return failure();
+  Type element = type.getElementType();
+  int64_t rowPieces = type.getDimSize(0) / kPieceRows;
+  int64_t cols = type.getRank() == 2 ? type.getDimSize(1) : 1;
+  if (cols == 1)
+    return LaneShare{Kind::Row, rowPieces, 1, element, false};
+  if (cols == kLanesPerRow)
+    return LaneShare{Kind::Partial, rowPieces, 1, element, false};
+  if (cols % kPieceCols != 0)
+    return failure();
+  bool packed = element.getIntOrFloatBitWidth() == 16;
+  Type held = packed ? VectorType::get({2}, element) : element;
+  return LaneShare{Kind::Tile, rowPieces, cols / kPieceCols, held, packed};
+}

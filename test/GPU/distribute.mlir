@@ -1,0 +1,134 @@
+// RUN: fa-opt %s --fa-distribute --split-input-file | FileCheck %s
+
+#wg = #gpu.address_space<workgroup>
+#gl = #gpu.address_space<global>
+
+// A maximum over a row: in the lane, then two shuffles inside the quad.
+// CHECK-LABEL: gpu.func @row_maximum
+gpu.module @m {
+  gpu.func @row_maximum(%p: !llvm.ptr<1>, %n: i64, %f: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %size = arith.index_cast %n : i64 to index
+    %O = fa.view %p sizes [%size] strides [%c1] : !llvm.ptr<1> to memref<?xf32, #gl>
+    %c3 = arith.constant 3 : i32
+    %j = fa.tile_index %c3 dim 1 : vector<16x8xi32>
+    %s = arith.sitofp %j : vector<16x8xi32> to vector<16x8xf32>
+    %ninf = arith.constant dense<0xFF800000> : vector<16xf32>
+    // CHECK: %[[A:.*]] = arith.maxnumf
+    // CHECK: %[[B:.*]], %{{.*}} = gpu.shuffle xor %[[A]], %c1_i32
+    // CHECK: %[[C:.*]] = arith.maxnumf %[[A]], %[[B]]
+    // CHECK: %[[D:.*]], %{{.*}} = gpu.shuffle xor %[[C]], %c2_i32
+    // CHECK: %[[E:.*]] = arith.maxnumf %[[C]], %[[D]]
+    // CHECK: arith.maxnumf
+    %m = vector.multi_reduction <maxnumf>, %s, %ninf [1] : vector<16x8xf32> to vector<16xf32>
+    // One lane of the quad stores, and only rows inside.
+    // CHECK: %[[FIRST:.*]] = arith.cmpi eq
+    // CHECK: %[[IN:.*]] = arith.cmpi slt
+    // CHECK: %[[BOTH:.*]] = arith.andi %[[IN]], %[[FIRST]]
+    // CHECK: scf.if %[[BOTH]]
+    // CHECK: llvm.getelementptr
+    // CHECK-NEXT: llvm.store %[[E]]
+    fa.store_tile %m, %O[%c0] : vector<16xf32>, memref<?xf32, #gl>
+    gpu.return
+  }
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+#gl = #gpu.address_space<global>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Two products in a row: P goes from the accumulators of the first into the
+// left registers of the second without a shuffle or a trip through memory.
+// CHECK-LABEL: gpu.func @two_products
+gpu.module @m {
+  memref.global @smem : memref<0xi8, #wg> {alignment = 128}
+  gpu.func @two_products() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %smem = memref.get_global @smem : memref<0xi8, #wg>
+    %sK = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<16x16xf16, #wg>
+    %q = arith.constant dense<1.0> : vector<16x16xf16>
+    %zero = arith.constant dense<0.0> : vector<16x16xf32>
+    %k = fa.load_tile %sK[%c0, %c0] : memref<16x16xf16, #wg> -> vector<16x16xf16>
+    // CHECK: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>, num = 4
+    // CHECK-COUNT-2: nvvm.mma.sync
+    %s = vector.contract {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+         %q, %k, %zero : vector<16x16xf16>, vector<16x16xf16> into vector<16x16xf32>
+    // CHECK-NOT: gpu.shuffle
+    // CHECK-COUNT-4: arith.truncf {{.*}} : vector<2xf32> to vector<2xf16>
+    %p = arith.truncf %s : vector<16x16xf32> to vector<16x16xf16>
+    %v = fa.load_tile %sK[%c0, %c0] : memref<16x16xf16, #wg> -> vector<16x16xf16>
+    // CHECK: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>, num = 4
+    // CHECK-COUNT-2: nvvm.mma.sync
+    %o = vector.contract {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+         %p, %v, %zero : vector<16x16xf16>, vector<16x16xf16> into vector<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+#gl = #gpu.address_space<global>
+
+// Inside the source and aligned: a chunk a thread and pass, nothing else.
+// CHECK-LABEL: gpu.func @copies
+gpu.module @m {
+  memref.global @smem : memref<0xi8, #wg> {alignment = 128}
+  gpu.func @copies(%p: !llvm.ptr<1>, %n: i64, %s: i64) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %rows = arith.index_cast %n : i64 to index
+    %stride = arith.index_cast %s : i64 to index
+    %K = fa.view %p sizes [%rows] strides [%stride, %c1] : !llvm.ptr<1> to memref<?x64xf16, strided<[?, ?]>, #gl>
+    %smem = memref.get_global @smem : memref<0xi8, #wg>
+    %sK = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<2x32x64xf16, #wg>
+    // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
+    // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
+    fa.copy_tile %K[%c0, %c0] to %sK[%c1, %c0, %c0] in_bounds : memref<?x64xf16, strided<[?, ?]>, #gl> to memref<2x32x64xf16, #wg>
+    // CHECK: nvvm.cp.async.commit.group
+    fa.commit_copies
+    // With bounds: rows outside are zero-filled by a size of 0, rows that are
+    // not aligned are read element by element.
+    // CHECK: scf.for
+    // CHECK: %[[SIZE:.*]] = arith.select %{{.*}}, %c16_i32, %c0_i32
+    // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %[[SIZE]]
+    // CHECK: } else {
+    // CHECK-COUNT-8: llvm.load {{.*}} -> f16
+    // CHECK: llvm.store {{.*}} {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<3>
+    fa.copy_tile %K[%c0, %c0] to %sK[%c0, %c0, %c0] : memref<?x64xf16, strided<[?, ?]>, #gl> to memref<2x32x64xf16, #wg>
+    // CHECK: nvvm.cp.async.wait.group 1
+    fa.wait_copies pending 1
+    gpu.return
+  }
+}
+
+// -----
+
+// Values carried by a loop and through a branch become the lane's values.
+// CHECK-LABEL: gpu.func @control_flow
+gpu.module @m {
+  gpu.func @control_flow(%c: i1, %n: index, %f: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %m = vector.broadcast %f : f32 to vector<16xf32>
+    %l = vector.broadcast %f : f32 to vector<16x4xf32>
+    // CHECK: scf.for {{.*}} -> (f32, f32, f32, f32)
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %m, %b = %l) -> (vector<16xf32>, vector<16x4xf32>) {
+      // CHECK: scf.if {{.*}} -> (f32, f32)
+      %x = scf.if %c -> vector<16xf32> {
+        %y = arith.addf %a, %a : vector<16xf32>
+        scf.yield %y : vector<16xf32>
+      } else {
+        scf.yield %a : vector<16xf32>
+      }
+      scf.yield %x, %b : vector<16xf32>, vector<16x4xf32>
+    }
+    gpu.return
+  }
+}

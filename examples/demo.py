@@ -18,7 +18,6 @@ is build/reports/demo.json.
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 import time
@@ -28,43 +27,26 @@ from pathlib import Path
 import numpy as np
 
 EXAMPLES = Path(__file__).resolve().parent
-ELEMENT = 2  # bytes of f16, the element type of every case
-CHECK = re.compile(
-    r"check: (?P<state>ok|FAILED).*?max_error=(?P<error>\S+) bound=(?P<bound>\S+)"
-)
-
-
-def two_pass_bytes(e):
-    """Global bytes of S = QK, P = softmax(S), O = PV as three kernels."""
-    queries = e["B"] * e["Hq"] * e["Sq"]
-    keys = e["B"] * e["Hkv"] * e["Sk"]
-    operands = queries * (e["D"] + e["Dv"]) + keys * (e["D"] + e["Dv"])
-    scores = queries * e["Sk"]
-    return ELEMENT * (operands + 4 * scores)  # S and P, written and read
-
-
-def scores_per_head(e):
-    """Bytes of S for one head: what an intermediate would have to store."""
-    return ELEMENT * e["Sq"] * e["Sk"]
+SCORES_8192 = 2 * 8192 * 8192  # bytes of S in f16, one head
 
 
 def moved_bytes(counters):
-    """Global bytes that fa-run counted, or None where it has no counters."""
-    traffic = counters.get("global", {})
-    if "loaded_bytes" not in traffic:
+    """Global bytes that the device counted, or None where it counts none."""
+    names = ("global_load_bytes", "global_store_bytes")
+    if not all(name in counters for name in names):
         return None
-    return traffic["loaded_bytes"] + traffic["stored_bytes"]
+    return sum(counters[name] for name in names)
 
 
 def run_case(case, args, folder):
     """Runs fa-run on one case; returns the row of the report."""
-    counters = folder / "counters.json"
+    report = folder / "report.json"
     command = [
         args.build / "bin" / "fa-run",
         EXAMPLES / case["file"],
         f"--target={args.target}",
         f"--device={args.device}",
-        f"--counters={counters}",
+        f"--report={report}",
         f"--output={folder}",
     ]
     for number, name in enumerate(case["inputs"]):
@@ -76,24 +58,16 @@ def run_case(case, args, folder):
     row = {
         "name": case["name"],
         "why": case["why"],
-        "extents": case["extents"],
-        "target": args.target,
         "seconds": round(time.monotonic() - start, 3),
         "exit_code": result.returncode,
         "command": " ".join(map(str, command)),
         "output": result.stdout.splitlines(),
         "errors": result.stderr.splitlines(),
+        "report": json.loads(report.read_text()) if report.exists() else None,
     }
-    row["trace"] = [line for line in row["output"] if line.startswith("trace: ")]
-    checks = [m.groupdict() for m in map(CHECK.search, row["output"]) if m]
-    row["checks"] = checks
-    row["ok"] = result.returncode == 0 and all(c["state"] == "ok" for c in checks)
-    row["ok"] &= bool(checks)
-    if counters.exists():
-        row["counters"] = json.loads(counters.read_text())
-        row["global_bytes"] = moved_bytes(row["counters"])
-    row["two_pass_bytes"] = two_pass_bytes(case["extents"])
-    row["scores_bytes_per_head"] = scores_per_head(case["extents"])
+    checks = row["report"]["checks"] if row["report"] else []
+    row["ok"] = result.returncode == 0 and bool(checks)
+    row["ok"] &= all(check["ok"] for check in checks)
     if row["ok"] and "expect" in case:
         row |= exact(Fraction(*case["expect"]), folder / "out0.npy")
         row["ok"] &= row["exact"]
@@ -122,30 +96,48 @@ def size(count):
         count /= 1024
 
 
-def shapes(e):
-    """The shapes of Q, and of K and V, without the batch if it is one."""
-    q = f"Q {e['B']}x{e['Hq']}x{e['Sq']}x{e['D']}"
-    return f"{q}, K/V {e['B']}x{e['Hkv']}x{e['Sk']}x{e['Dv']}"
+def number(value):
+    """A number of the report, where inf and nan are words."""
+    return value if isinstance(value, str) else f"{value:.3g}"
+
+
+def show_report(report):
+    """What fa-run found: shapes, state, error and bytes."""
+    shapes = ", ".join(
+        f"{o['role']} {'x'.join(map(str, o['shape']))} {o['type']}"
+        for o in report["operands"]
+    )
+    print(f"  {shapes}")
+    print(f"  {report['target']} on {report['device']}")
+    for check in report["checks"]:
+        state = "ok" if check["ok"] else f"FAILED {check['problem']}".rstrip()
+        print(
+            f"  result {check['result']}: {state}, "
+            f"max error {number(check['max_error'])}, "
+            f"bound {number(check['bound'])}"
+        )
+    traffic = report["traffic"]
+    print(
+        f"  global memory: {size(moved_bytes(report['counters']))} moved; "
+        f"{size(traffic['naive_bytes'])} where S and P are written and read"
+    )
+    print(
+        f"  S would store {size(traffic['naive_stored_bytes'])}; "
+        "this kernel stores none of it"
+    )
 
 
 def show(row):
     """One case on the terminal."""
     print(f"{row['name']}: {row['why']}")
-    print(f"  {shapes(row['extents'])}, f16, {row['target']}")
-    for line in row["trace"]:
-        print("  " + line)
-    for check in row["checks"]:
-        print("  check: {state}, max error {error}, bound {bound}".format(**check))
+    for line in row["output"]:
+        if line.startswith("trace: "):
+            print("  " + line)
+    if row["report"] and row["exit_code"] in (0, 1):
+        show_report(row["report"])
     if "expected" in row:
         print(f"  O = {row['expected']}; the kernel gives {row['found']}")
-    print(
-        f"  global memory: {size(row.get('global_bytes'))} moved; "
-        f"with S and P in memory {size(row['two_pass_bytes'])}"
-    )
-    print(
-        f"  S would store {size(row['scores_bytes_per_head'])} a head; "
-        f"this kernel stores none of it ({row['seconds']} s)"
-    )
+    print(f"  {row['seconds']} s, compiling, running and checking")
     if not row["ok"]:
         print(f"  FAILED, exit code {row['exit_code']}: {row['command']}")
         for line in row["errors"]:
@@ -185,7 +177,7 @@ def main():
         show(rows[-1])
     report = reports / "demo.json"
     report.write_text(json.dumps({"format": 1, "cases": rows}, indent=1) + "\n")
-    print(f"S for 8192 x 8192 in f16 would be {size(2 * 8192 * 8192)} a head.")
+    print(f"S for 8192 x 8192 in f16 would be {size(SCORES_8192)} a head.")
     print(f"report: {report}")
     if all(row["ok"] for row in rows):
         return 0

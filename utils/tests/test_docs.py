@@ -40,6 +40,13 @@ def test_named_scripts_exist(page):
             assert (ROOT / name).exists(), name
 
 
+def test_readme_shows_the_example_as_it_is():
+    (shown,) = re.findall(
+        r"```mlir\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
+    )
+    assert shown in (ROOT / "examples/causal-gqa/attention.mlir").read_text()
+
+
 @pytest.mark.skipif(
     not (ROOT / "docs/generated/dialect.md").exists(),
     reason="no generated page of the dialect is committed yet",

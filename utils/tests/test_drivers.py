@@ -25,11 +25,16 @@ import numpy as np
 options = dict(a[2:].split("=", 1) for a in sys.argv[2:] if not a.startswith("--input"))
 out = pathlib.Path(options["output"])
 np.save(out / "out0.npy", np.full((1, 1, 1, 16), {value}, np.float32))
-traffic = {{"loaded_bytes": 1000, "stored_bytes": 24}}
-pathlib.Path(options["counters"]).write_text(json.dumps({{"global": traffic}}))
+check = dict(result=0, ok={state}, problem="", max_error=1e-7, bound=1e-3)
+report = dict(
+    operands=[dict(role="query", type="f16", shape=[1, 1, 1, 16])],
+    target=options["target"], device="emulator", checks=[check],
+    traffic=dict(naive_bytes=2048, naive_stored_bytes=512),
+    counters=dict(global_load_bytes=1000, global_store_bytes=24),
+)
+pathlib.Path(options["report"]).write_text(json.dumps(report))
 if "trace-state" in options:
     print("trace: block=0 m=0.693147 l=1.5 u=[20]")
-print("check: {state} max_error=1e-7 bound=1e-3 at=[0,0,0,0]")
 sys.exit({code})
 """
 
@@ -46,7 +51,7 @@ def run(script, *args):
 def build(tmp_path):
     (tmp_path / "bin").mkdir()
 
-    def stub(value="160 / 7", state="ok", code=0):
+    def stub(value="160 / 7", state=True, code=0):
         path = tmp_path / "bin" / "fa-run"
         path.write_text(
             STUB.format(python=sys.executable, value=value, state=state, code=code)
@@ -64,30 +69,32 @@ def test_demo_prints_the_table_and_writes_the_report(build):
     lines = result.stdout.splitlines()
     assert "  trace: block=0 m=0.693147 l=1.5 u=[20]" in lines
     assert any(line.startswith("  O = 160/7 = 22.857142857; ") for line in lines)
-    assert "  check: ok, max error 1e-7, bound 1e-3" in lines
-    assert any("1 KiB moved; with S and P in memory" in line for line in lines)
+    assert "  query 1x1x1x16 f16" in lines
+    assert "  sm_80 on emulator" in lines
+    assert "  result 0: ok, max error 1e-07, bound 0.001" in lines
+    moved = "  global memory: 1 KiB moved; 2 KiB where S and P are written and read"
+    assert moved in lines
+    assert "  S would store 512 B; this kernel stores none of it" in lines
     assert "S for 8192 x 8192 in f16 would be 128 MiB a head." in lines
     report = Path(lines[-1].removeprefix("report: "))
     cases = json.loads(report.read_text())["cases"]
     assert [case["name"] for case in cases] == ["worked", "minilm", "causal-gqa"]
-    # Q, K, V, O once; S and P of 8 heads written and read, in f16.
-    operands = 1024 * 64 * (8 + 2 + 2 + 8)
-    assert cases[2]["two_pass_bytes"] == 2 * (operands + 4 * 8 * 1024 * 1024)
+    assert cases[0]["report"]["counters"]["global_load_bytes"] == 1000
 
 
 def test_demo_gives_its_cases_real_files():
     for case in json.loads((ROOT / "examples/demo.json").read_text())["cases"]:
         assert (ROOT / "examples" / case["file"]).exists()
-        e = case["extents"]
-        for name, heads in zip(case["inputs"], ("Hq", "Hkv", "Hkv")):
-            array = np.load(ROOT / "examples" / name)
-            assert array.shape[:2] == (e["B"], e[heads])
+        text = (ROOT / "examples" / case["file"]).read_text()
+        for name in case["inputs"]:
+            assert np.load(ROOT / "examples" / name).ndim > 0
+        assert len(case["inputs"]) in (0, text.split("->")[0].count(": tensor"))
 
 
 @pytest.mark.parametrize(
     "stub, code, message",
     [
-        (dict(state="FAILED", code=1), 1, "check: FAILED"),
+        (dict(state=False, code=1), 1, "result 0: FAILED"),
         (dict(code=4), 4, "FAILED, exit code 4"),
         (dict(value="65 / 3"), 1, "the kernel gives 21.66"),  # l not rescaled
     ],

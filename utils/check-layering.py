@@ -15,6 +15,7 @@ that it may use besides itself: `Emulator` is the headers of that folder alone,
 """
 
 import argparse
+import posixpath
 import re
 import sys
 from dataclasses import dataclass
@@ -141,11 +142,15 @@ def matches(header, pattern):
     return header == pattern or str(Path(header).parent) == pattern
 
 
-def fault(layer, header):
-    """Why this file's layer may not include the header, or None."""
+def fault(layer, folder, header):
+    """Why a file of this layer and folder may not include the header, or None."""
     row = LAYERS[layer]
-    if header.startswith("../") or "/../" in header:
-        return "leaves its folder by '..'"
+    if ".." in header.split("/"):
+        # A private header of the same library; what is resolved must fit, too.
+        resolved = posixpath.normpath(posixpath.join(folder, header))
+        if resolved.startswith(".."):
+            return "leaves the libraries by '..'"
+        header = "fa/" + resolved
     if header.startswith("fa/"):
         inner = header[len("fa/") :]
         own = layer_of(str(Path(inner).parent)) == layer
@@ -178,7 +183,7 @@ def check(root):
             pattern = TD_INCLUDE if path.suffix == ".td" else INCLUDE
             for number, line in enumerate(path.read_text().splitlines(), 1):
                 if match := pattern.match(line):
-                    why = fault(layer, match[1])
+                    why = fault(layer, folder, match[1])
                     if why:
                         found.append(f"{where}:{number}: {match[1]}: {layer} {why}")
     return found

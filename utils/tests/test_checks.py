@@ -72,6 +72,8 @@ def plant(root, name, text):
         ),
         ("lib/Compiler/A.cpp", "fa/Runner/Runner.h", "fa/Pipelines/Pipelines.h"),
         ("lib/Support/A.cpp", "../Emulator/Parser/Lexer.h", "Lexer.h"),
+        ("lib/Support/A.cpp", "../../tools/fa-run/Main.h", "Lexer.h"),
+        ("lib/GPU/Distribute/A.cpp", "../../Compiler/A.h", "../MMA/MmaSync.h"),
     ],
 )
 def test_layering_catches(tmp_path, name, bad, good):

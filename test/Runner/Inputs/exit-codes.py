@@ -44,7 +44,9 @@ opcode = damaged("opcode", "kernel.ptx", "cvt.f32.f16 %f1", "frobnicate.f32.f16 
 run("unknown opcode", *rows, package=opcode)
 cut = damaged("cut", "manifest.json", '"launches"', '"lunches"')
 run("manifest cut short", *rows, package=cut)
-beyond = damaged("beyond", "kernel.ptx", "setp.ge.u32 %p1, %r2, %r1", "setp.ge.u32 %p1, %r2, 64")
+beyond = damaged(
+    "beyond", "kernel.ptx", "setp.ge.u32 %p1, %r2, %r1", "setp.ge.u32 %p1, %r2, 64"
+)
 run("rows beyond the buffer", *rows, package=beyond)
 endless = damaged("endless", "kernel.ptx", "DONE:\n", "DONE:\n    bra DONE;\n")
 run("instruction limit", *rows, "--max-instructions=1000", package=endless)

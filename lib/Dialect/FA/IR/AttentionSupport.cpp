@@ -47,7 +47,7 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"mask", true, [](Op op) { return bool(op.getMask()); }},
       {"alibi", false, [](Op op) { return bool(op.getAlibi()); }},
       {"sink", false, [](Op op) { return bool(op.getSink()); }},
-      {"q_lengths", false, [](Op op) { return bool(op.getQLengths()); }},
+      {"q_lengths", true, [](Op op) { return bool(op.getQLengths()); }},
       {"kv_lengths", true, [](Op op) { return bool(op.getKvLengths()); }},
       {"segments", false, [](Op op) { return bool(op.getQSegments()); }},
       {"scales", false, [](Op op) { return bool(op.getQScales()); }},

@@ -32,10 +32,10 @@ SCORES_8192 = 2 * 8192 * 8192  # bytes of S in f16, one head
 
 def moved_bytes(counters):
     """Global bytes that the device counted, or None where it counts none."""
-    names = ("global_load_bytes", "global_store_bytes")
-    if not all(name in counters for name in names):
+    traffic = counters.get("global", {})
+    if not {"loaded_bytes", "stored_bytes"} <= traffic.keys():
         return None
-    return sum(counters[name] for name in names)
+    return traffic["loaded_bytes"] + traffic["stored_bytes"]
 
 
 def run_case(case, args, folder):

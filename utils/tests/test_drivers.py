@@ -30,7 +30,7 @@ report = dict(
     operands=[dict(role="query", type="f16", shape=[1, 1, 1, 16])],
     target=options["target"], device="emulator", checks=[check],
     traffic=dict(naive_bytes=2048, naive_stored_bytes=512),
-    counters=dict(global_load_bytes=1000, global_store_bytes=24),
+    counters={{"global": dict(loaded_bytes=1000, stored_bytes=24)}},
 )
 pathlib.Path(options["report"]).write_text(json.dumps(report))
 if "trace-state" in options:
@@ -79,7 +79,7 @@ def test_demo_prints_the_table_and_writes_the_report(build):
     report = Path(lines[-1].removeprefix("report: "))
     cases = json.loads(report.read_text())["cases"]
     assert [case["name"] for case in cases] == ["worked", "minilm", "causal-gqa"]
-    assert cases[0]["report"]["counters"]["global_load_bytes"] == 1000
+    assert cases[0]["report"]["counters"]["global"]["loaded_bytes"] == 1000
 
 
 def test_demo_gives_its_cases_real_files():

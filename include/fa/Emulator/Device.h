@@ -36,7 +36,7 @@
 namespace ptxvm {
 
 class ExecutionObserver;
-class GlobalMemory;
+struct DeviceState;
 
 /// The order in which CTAs and the warps of a CTA get their turns.
 struct OrderPolicy {
@@ -167,7 +167,7 @@ public:
 
 private:
   DeviceOptions opts;
-  std::unique_ptr<GlobalMemory> memory;
+  std::unique_ptr<DeviceState> state;
   std::vector<ExecutionObserver *> observers;
 };
 

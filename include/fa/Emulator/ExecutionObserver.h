@@ -132,7 +132,7 @@ struct CTAEvent {
   uint64_t linear; ///< x fastest
   uint32_t clusterRank;
   uint32_t warps;
-  uint32_t threads; ///< of the CTA; the last warp may be partial
+  uint32_t threads;     ///< of the CTA; the last warp may be partial
   uint32_t sharedBytes; ///< static and dynamic
   DiagnosticSink &sink; ///< lives as long as the CTA
 };
@@ -212,8 +212,8 @@ struct AsyncGroupEvent {
 struct BarrierEvent {
   uint32_t warp; ///< who arrives; for completion the last who arrived
   uint32_t pc;
-  uint32_t barrier; ///< 0..15
-  uint32_t mask;    ///< arriving lanes
+  uint32_t barrier;  ///< 0..15
+  uint32_t mask;     ///< arriving lanes
   uint32_t liveMask; ///< lanes of that warp that have not exited
   /// Threads the barrier waits for: the operand, or 0 = all of the CTA.
   uint32_t expected;

@@ -1,0 +1,70 @@
+//===- Draft.h - an instruction on its way ----------------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Between syntax and code. Operand fields hold references: a register number,
+// or with kReadOnlyBit the number of a read-only slot, or kNone. Predicates are
+// already slots.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_LIB_EMULATOR_DECODER_DRAFT_H
+#define FA_LIB_EMULATOR_DECODER_DRAFT_H
+
+#include "Code.h"
+
+namespace ptxvm {
+
+inline constexpr uint32_t kReadOnlyBit = 1u << 31;
+inline constexpr uint32_t kNone = ~0u;
+
+/// Fields of an Instruction that hold a register reference.
+enum DraftField : uint8_t {
+  kFieldDst = 1,
+  kFieldA = 2,
+  kFieldB = 4,
+  kFieldC = 8,
+  kFieldD = 16,
+};
+
+struct Draft {
+  Instruction inst;
+  InstructionInfo info;
+  uint8_t fields = 0;            ///< DraftField bits
+  std::vector<uint32_t> list;    ///< references of Instruction::list
+  std::vector<uint32_t> targets; ///< label numbers; bra has one
+  bool endsPath = false; ///< no fall-through when the guard is always true
+  bool isGuarded = false;
+
+  bool isBranch() const { return !targets.empty(); }
+};
+
+/// A declared register.
+struct VirtualRegister {
+  std::string name;
+  bool isPredicate = false;
+  bool isWide = false;
+  uint32_t predicate = 0; ///< slot, when it is one
+};
+
+/// A kernel before blocks are ordered and registers placed.
+struct DraftKernel {
+  std::vector<Draft> drafts;
+  /// Label number -> index into drafts (may be drafts.size()).
+  std::vector<uint32_t> labels;
+  std::vector<VirtualRegister> registers;
+};
+
+/// Orders blocks, adds jumps where a fall-through is broken, and makes targets
+/// indices into the returned list.
+std::vector<Draft> orderBlocks(DraftKernel &kernel);
+
+/// Places registers and fills Kernel::code, lists, info, registerWords.
+void allocateRegisters(const DraftKernel &draft, std::vector<Draft> &ordered,
+                       Kernel &kernel);
+
+} // namespace ptxvm
+
+#endif // FA_LIB_EMULATOR_DECODER_DRAFT_H

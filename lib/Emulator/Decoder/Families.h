@@ -1,0 +1,70 @@
+//===- Families.h - operands of one family each -----------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The decoder functions of Instructions.def ("@name"). Each takes one statement
+// and fills in a Draft; they say no by a SyntaxError.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_LIB_EMULATOR_DECODER_FAMILIES_H
+#define FA_LIB_EMULATOR_DECODER_FAMILIES_H
+
+#include "FunctionDecoder.h"
+
+namespace ptxvm {
+
+struct FamilyDecoders {
+  FunctionDecoder &f;
+  const ast::Statement &s;
+  const OpcodeMatch &m;
+  Draft &d;
+
+  // Families.cpp
+  void setp();
+  void testp();
+  void prmt();
+  void movpred();
+  void mov();
+  void cvta();
+  void isspacep();
+  void cvt();
+  void bra();
+  void brx();
+  void exit();
+  void ret();
+  // MemoryFamilies.cpp
+  void ld();
+  void st();
+  void atom();
+  void cpasync();
+  void ldmatrix();
+  void mma();
+  void shfl();
+  void vote();
+  void match();
+  void redux();
+  void elect();
+  void bar();
+  void barwarp();
+  void barred();
+
+  // Helpers of the functions above.
+  void data(uint32_t Instruction::*field, uint8_t bit, const ast::Operand &o,
+            bool wide);
+  void destination(const ast::Operand &o, bool wide);
+  /// d|p: the second is a predicate and goes to Instruction::d.
+  void pair(const ast::Operand &o, bool isPredicateFirst);
+  /// The elements of {..}, or the operand itself.
+  std::vector<ast::Operand> elements(const ast::Operand &o);
+  void access(const ast::Operand &address, const ast::Operand &data,
+              bool isLoad);
+  uint8_t spaceWord();
+  void barrierOperands(size_t first, size_t last);
+};
+
+} // namespace ptxvm
+
+#endif // FA_LIB_EMULATOR_DECODER_FAMILIES_H

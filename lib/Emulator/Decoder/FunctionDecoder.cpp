@@ -1,0 +1,643 @@
+//===- FunctionDecoder.cpp - names to meanings ----------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Scopes, calls and the operands that all families share.
+//
+//===----------------------------------------------------------------------===//
+#include "FunctionDecoder.h"
+#include "../Memory/GlobalMemory.h"
+#include "../Parser/Parser.h"
+
+#include <cstring>
+
+using namespace ptxvm;
+using ast::Operand;
+using ast::Statement;
+
+static std::string quote(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+DraftKernel FunctionDecoder::run(const ast::Function &entry) {
+  draft.registers.push_back({"_", true, false, 2});
+  returnLabels.push_back(kNone);
+  scopes.emplace_back();
+  for (size_t i = 0; i < entry.parameters.size(); ++i)
+    scopes.back().variables[entry.parameters[i].name] = {
+        Place::Param, kernel.signature.parameters[i].offset, {}};
+  walk(entry);
+  // Falling off the end returns.
+  Draft end;
+  end.info.category = Category::Control;
+  end.info.opcode = end.info.mnemonic = "ret";
+  end.info.line = entry.at.line;
+  end.info.column = entry.at.column;
+  end.inst.row = opcodes.find("exit")->index;
+  end.endsPath = true;
+  draft.drafts.push_back(std::move(end));
+  for (uint32_t &l : draft.labels)
+    if (l == kNone)
+      l = uint32_t(draft.drafts.size() - 1);
+  return std::move(draft);
+}
+
+void FunctionDecoder::walk(const ast::Function &f) {
+  auto known = bodies.find(&f);
+  if (known == bodies.end()) {
+    auto body = parseBody(f, module.filename);
+    if (!body)
+      fail({body.error().location.line, body.error().location.column},
+           body.error().message);
+    known = bodies.emplace(&f, std::move(*body)).first;
+  }
+  active.push_back(&f);
+  size_t at = 0;
+  scope(known->second, at);
+  active.pop_back();
+}
+
+void FunctionDecoder::scope(const std::vector<Statement> &statements,
+                            size_t &at) {
+  scopes.emplace_back();
+  // Labels and tables first: they are used before they stand.
+  unsigned depth = 0;
+  for (size_t i = at; i < statements.size(); ++i) {
+    const Statement &s = statements[i];
+    if (s.kind == Statement::ScopeBegin)
+      ++depth;
+    else if (s.kind == Statement::ScopeEnd && depth-- == 0)
+      break;
+    else if (depth)
+      continue;
+    else if (s.kind == Statement::BranchTargets)
+      scopes.back().tables[s.label] = s.targets;
+    else if (s.kind == Statement::Label &&
+             !scopes.back().labels.emplace(s.label, newLabel()).second)
+      fail(s.at, "label " + quote(s.label) + " is defined twice");
+  }
+  for (; at < statements.size(); ++at) {
+    const Statement &s = statements[at];
+    switch (s.kind) {
+    case Statement::ScopeBegin:
+      scope(statements, ++at);
+      break;
+    case Statement::ScopeEnd:
+      scopes.pop_back();
+      return;
+    case Statement::Label:
+      draft.labels[scopes.back().labels[s.label]] =
+          uint32_t(draft.drafts.size());
+      break;
+    case Statement::Registers:
+      declareRegisters(s);
+      break;
+    case Statement::Variables:
+      for (const ast::Variable &v : s.variables)
+        declareVariable(v, scopes.back());
+      break;
+    case Statement::Location:
+      locFile = int32_t(s.file);
+      locLine = s.line;
+      break;
+    case Statement::BranchTargets:
+      break;
+    case Statement::Instruction:
+      instruction(s);
+      break;
+    }
+  }
+  scopes.pop_back();
+}
+
+uint32_t FunctionDecoder::newPredicate(std::string name) {
+  draft.registers.push_back(
+      {std::move(name), true, false, kernel.predicates++});
+  return uint32_t(draft.registers.size() - 1);
+}
+
+uint32_t FunctionDecoder::newRegister(std::string name, bool wide) {
+  draft.registers.push_back({std::move(name), false, wide, 0});
+  return uint32_t(draft.registers.size() - 1);
+}
+
+void FunctionDecoder::declareRegisters(const Statement &s) {
+  for (const ast::RegisterDeclaration &r : s.registers) {
+    uint32_t bytes = typeBytes(r.type);
+    if (!bytes || bytes > 8)
+      fail(s.at, "unsupported register type '." + std::string(r.type) + "'");
+    for (int64_t i = 0; i < (r.count < 0 ? 1 : r.count); ++i) {
+      std::string name(r.name);
+      if (r.count >= 0)
+        name += std::to_string(i);
+      uint32_t id = r.type == "pred" ? newPredicate(std::move(name))
+                                     : newRegister(std::move(name), bytes == 8);
+      if (r.count < 0)
+        scopes.back().registers[r.name] = id;
+      else if (i == 0)
+        scopes.back().families[r.name] = {id, uint64_t(r.count)};
+    }
+  }
+}
+
+/// "%r12" -> "%r", 12; false when there is no number at the end.
+static bool splitNumber(std::string_view name, std::string_view &stem,
+                        uint64_t &number) {
+  size_t n = name.size();
+  while (n && name[n - 1] >= '0' && name[n - 1] <= '9')
+    --n;
+  if (n == name.size() || name.size() - n > 9 ||
+      (name[n] == '0' && name.size() - n > 1))
+    return false;
+  stem = name.substr(0, n);
+  number = 0;
+  for (size_t i = n; i < name.size(); ++i)
+    number = number * 10 + uint64_t(name[i] - '0');
+  return true;
+}
+
+static constexpr uint32_t kNoRegister = ~0u;
+
+uint32_t FunctionDecoder::findRegister(const Operand &o) {
+  if (o.kind != Operand::Name)
+    fail(o.at, "expected a register");
+  std::string_view stem;
+  uint64_t number = 0;
+  bool isNumbered = splitNumber(o.name, stem, number);
+  for (size_t i = scopes.size(); i-- > functionBase;) {
+    Scope &s = scopes[i];
+    auto found = s.registers.find(o.name);
+    if (found != s.registers.end())
+      return found->second;
+    if (!isNumbered)
+      continue;
+    auto family = s.families.find(stem);
+    if (family != s.families.end() && number < family->second.count)
+      return family->second.first + uint32_t(number);
+  }
+  return kNoRegister;
+}
+
+bool FunctionDecoder::isRegister(const Operand &o) {
+  return o.kind == Operand::Name && findRegister(o) != kNoRegister;
+}
+
+const FunctionDecoder::Place *
+FunctionDecoder::findPlace(std::string_view name) {
+  for (size_t i = scopes.size(); i-- > functionBase;) {
+    auto found = scopes[i].variables.find(name);
+    if (found != scopes[i].variables.end())
+      return &found->second;
+  }
+  auto found = scopes[0].variables.find(name);
+  if (found != scopes[0].variables.end() && found->second.kind != Place::Param)
+    return &found->second;
+  if (const ast::Variable *v = module.findVariable(name)) {
+    if (v->space != ast::Variable::Shared)
+      return &(scopes[0].variables[name] = {Place::Global, 0, v->name});
+    declareVariable(*v, scopes[0]);
+    return &scopes[0].variables[name];
+  }
+  return nullptr;
+}
+
+void FunctionDecoder::declareVariable(const ast::Variable &v, Scope &into) {
+  auto align = [&](uint32_t &top) {
+    uint32_t a = std::max(1u, v.alignment);
+    top = (top + a - 1) / a * a;
+    uint64_t offset = top;
+    if (v.bytes > (1u << 30) - top)
+      fail(v.at, quote(v.name) + " has " + std::to_string(v.bytes) +
+                     " bytes, more than its space can hold");
+    top += uint32_t(v.bytes);
+    return offset;
+  };
+  Place place{Place::Local, 0, {}};
+  if (v.space == ast::Variable::Shared && v.bytes == 0) {
+    place.kind = Place::DynamicShared;
+    kernel.usesDynamicShared = true;
+    kernel.dynamicSharedAlignment =
+        std::max(kernel.dynamicSharedAlignment, v.alignment);
+  } else if (v.space == ast::Variable::Shared) {
+    place.kind = Place::Shared;
+    place.offset = align(kernel.staticShared);
+  } else if (v.space == ast::Variable::Local ||
+             v.space == ast::Variable::Param) {
+    place.offset = align(kernel.localBytes);
+  } else {
+    fail(v.at, "unsupported: a " + quote(v.name) +
+                   " of global space inside a function");
+  }
+  into.variables[v.name] = place;
+}
+
+uint32_t FunctionDecoder::findLabel(const Operand &o) {
+  for (size_t i = scopes.size(); i-- > functionBase;) {
+    auto found = scopes[i].labels.find(o.name);
+    if (found != scopes[i].labels.end())
+      return found->second;
+  }
+  fail(o.at, "unknown label " + quote(o.name));
+}
+
+uint32_t FunctionDecoder::readOnly(ReadOnly r) {
+  kernel.readOnly.push_back(std::move(r));
+  return uint32_t(kernel.readOnly.size() - 1) | kReadOnlyBit;
+}
+
+uint32_t FunctionDecoder::constant(uint64_t value, bool wide) {
+  if (!wide)
+    value = uint32_t(value);
+  auto known = constants.find({value, wide});
+  if (known != constants.end())
+    return known->second;
+  ReadOnly r;
+  r.isWide = wide;
+  r.value = value;
+  return constants[{value, wide}] = readOnly(r);
+}
+
+uint32_t FunctionDecoder::addressOf(const Place &place, uint64_t offset,
+                                    bool wide) {
+  switch (place.kind) {
+  case Place::Param:
+  case Place::Local:
+  case Place::Shared:
+    return constant(place.offset + offset, wide);
+  case Place::DynamicShared:
+  case Place::Global: {
+    std::string key = std::string(place.symbol) + "+" + std::to_string(offset) +
+                      (wide ? "w" : "n");
+    auto known = otherReadOnly.find(key);
+    if (known != otherReadOnly.end())
+      return known->second;
+    ReadOnly r;
+    r.kind = place.kind == Place::Global ? ReadOnly::GlobalSymbol
+                                         : ReadOnly::DynamicShared;
+    r.isWide = wide;
+    r.symbol = place.symbol;
+    r.value = offset;
+    return otherReadOnly[key] = readOnly(r);
+  }
+  }
+  return 0;
+}
+
+uint32_t FunctionDecoder::special(const Operand &o, bool wide) {
+  static const std::unordered_map<std::string_view, Special> names = {
+      {"%tid.x", Special::TidX},
+      {"%tid.y", Special::TidY},
+      {"%tid.z", Special::TidZ},
+      {"%ntid.x", Special::NtidX},
+      {"%ntid.y", Special::NtidY},
+      {"%ntid.z", Special::NtidZ},
+      {"%ctaid.x", Special::CtaidX},
+      {"%ctaid.y", Special::CtaidY},
+      {"%ctaid.z", Special::CtaidZ},
+      {"%nctaid.x", Special::NctaidX},
+      {"%nctaid.y", Special::NctaidY},
+      {"%nctaid.z", Special::NctaidZ},
+      {"%laneid", Special::LaneId},
+      {"%warpid", Special::WarpId},
+      {"%nwarpid", Special::NWarpId},
+      {"%smid", Special::SmId},
+      {"%nsmid", Special::NSmId},
+      {"%gridid", Special::GridId},
+      {"%lanemask_eq", Special::LanemaskEq},
+      {"%lanemask_le", Special::LanemaskLe},
+      {"%lanemask_lt", Special::LanemaskLt},
+      {"%lanemask_ge", Special::LanemaskGe},
+      {"%lanemask_gt", Special::LanemaskGt},
+      {"%dynamic_smem_size", Special::DynamicSmemSize},
+      {"%total_smem_size", Special::TotalSmemSize},
+      {"%cluster_ctarank", Special::ClusterCtaRank},
+      {"%cluster_nctarank", Special::ClusterNctaRank},
+      {"%clock", Special::Clock},
+      {"%clock64", Special::Clock},
+      {"%clock_hi", Special::Clock},
+      {"%globaltimer", Special::Clock}};
+  if (o.name == "WARP_SZ")
+    return constant(32, wide);
+  auto found = names.find(o.name);
+  if (found == names.end())
+    fail(o.at, "unknown name " + quote(o.name));
+  std::string key = std::string(o.name) + (wide ? "w" : "n");
+  auto known = otherReadOnly.find(key);
+  if (known != otherReadOnly.end())
+    return known->second;
+  ReadOnly r;
+  r.kind = ReadOnly::SpecialRegister;
+  r.isWide = wide;
+  r.special = found->second;
+  return otherReadOnly[key] = readOnly(r);
+}
+
+uint32_t FunctionDecoder::anySource(const Operand &o, bool wideImmediate,
+                                    Draft &d, bool &isWide) {
+  isWide = wideImmediate;
+  uint64_t bits = uint64_t(o.value);
+  switch (o.kind) {
+  case Operand::Integer:
+    return constant(bits, wideImmediate);
+  case Operand::Float32:
+    if (wideImmediate) {
+      float narrow;
+      std::memcpy(&narrow, &bits, 4);
+      double wide = narrow;
+      std::memcpy(&bits, &wide, 8);
+    }
+    return constant(bits, wideImmediate);
+  case Operand::Float64:
+    if (!wideImmediate) {
+      double wide;
+      std::memcpy(&wide, &bits, 8);
+      float narrow = float(wide);
+      bits = 0;
+      std::memcpy(&bits, &narrow, 4);
+    }
+    return constant(bits, wideImmediate);
+  case Operand::Name:
+    break;
+  default:
+    fail(o.at, "expected a register or a constant");
+  }
+  uint32_t r = findRegister(o);
+  if (r != kNoRegister) {
+    if (draft.registers[r].isPredicate)
+      fail(o.at, quote(o.name) + " is a predicate; expected a data register");
+    isWide = draft.registers[r].isWide;
+    d.info.reads.push_back(r);
+    return r;
+  }
+  if (const Place *place = findPlace(o.name))
+    return addressOf(*place, uint64_t(o.value), wideImmediate);
+  return special(o, wideImmediate);
+}
+
+uint32_t FunctionDecoder::source(const Operand &o, bool wide, Draft &d) {
+  bool isWide;
+  uint32_t ref = anySource(o, wide, d, isWide);
+  if (isWide != wide)
+    fail(o.at, quote(o.name) + " has " + (isWide ? "64" : "at most 32") +
+                   " bits; '" + d.info.opcode + "' needs " +
+                   (wide ? "64" : "at most 32"));
+  return ref;
+}
+
+uint32_t FunctionDecoder::anyDestination(const Operand &o, Draft &d,
+                                         bool &isWide) {
+  if (o.kind == Operand::Sink) {
+    return kNone;
+  }
+  uint32_t r = findRegister(o);
+  if (r == kNoRegister)
+    fail(o.at, "unknown register " + quote(o.name));
+  if (draft.registers[r].isPredicate)
+    fail(o.at, quote(o.name) + " is a predicate; expected a data register");
+  isWide = draft.registers[r].isWide;
+  d.info.writes.push_back(r);
+  return r;
+}
+
+uint32_t FunctionDecoder::destination(const Operand &o, bool wide, Draft &d) {
+  bool isWide = wide;
+  uint32_t ref = anyDestination(o, d, isWide);
+  if (isWide != wide)
+    fail(o.at, quote(o.name) + " has " + (isWide ? "64" : "at most 32") +
+                   " bits; '" + d.info.opcode + "' writes " +
+                   (wide ? "64" : "at most 32"));
+  return ref;
+}
+
+uint32_t FunctionDecoder::predicateSource(const Operand &o, Draft &d,
+                                          bool *negated) {
+  if (negated)
+    *negated = o.negated;
+  else if (o.negated)
+    fail(o.at, "'!' is not allowed here");
+  if (o.kind == Operand::Integer)
+    return o.value ? 1 : 0;
+  uint32_t r = findRegister(o);
+  if (r == kNoRegister)
+    fail(o.at, "unknown predicate " + quote(o.name));
+  if (!draft.registers[r].isPredicate)
+    fail(o.at, quote(o.name) + " is not a predicate");
+  d.info.reads.push_back(r);
+  return draft.registers[r].predicate;
+}
+
+uint32_t FunctionDecoder::predicateDestination(const Operand &o, Draft &d) {
+  if (o.kind == Operand::Sink)
+    return 2;
+  uint32_t r = findRegister(o);
+  if (r == kNoRegister)
+    fail(o.at, "unknown predicate " + quote(o.name));
+  if (!draft.registers[r].isPredicate)
+    fail(o.at, quote(o.name) + " is not a predicate");
+  d.info.writes.push_back(r);
+  return draft.registers[r].predicate;
+}
+
+int64_t FunctionDecoder::immediate(const Operand &o) {
+  if (o.kind != Operand::Integer)
+    fail(o.at, "expected an integer constant");
+  return o.value;
+}
+
+void FunctionDecoder::address(const Operand &o, Draft &d, MemoryAux &aux,
+                              uint32_t Instruction::*base) {
+  if (o.kind != Operand::Address)
+    fail(o.at, "expected an address in brackets");
+  const Operand &at = o.elements[0];
+  int64_t offset = o.value;
+  bool isWide = true;
+  uint32_t ref;
+  const Place *place = nullptr;
+  if (at.kind == Operand::Name && !isRegister(at))
+    place = findPlace(at.name);
+  if (place) {
+    // A symbol names its own space; a parameter of a called function is memory
+    // of the thread.
+    ref = addressOf(*place, uint64_t(offset + at.value), true);
+    offset = 0;
+    static constexpr Space kSpaces[] = {Space::Param, Space::Local,
+                                        Space::Shared, Space::Shared,
+                                        Space::Global};
+    aux.space = uint8_t(kSpaces[place->kind]);
+  } else {
+    ref = anySource(at, true, d, isWide);
+  }
+  if (offset != int32_t(offset))
+    fail(o.at, "address offset " + std::to_string(offset) + " is too large");
+  if (isWide)
+    aux.flags |= MemoryAux::kWideAddress;
+  d.inst.*base = ref;
+  d.fields |= base == &Instruction::a ? kFieldA : kFieldB;
+  d.inst.imm = int32_t(offset);
+}
+
+void FunctionDecoder::needOperands(const Statement &s, size_t least,
+                                   size_t most) {
+  if (s.operands.size() >= least && s.operands.size() <= most)
+    return;
+  std::string want = std::to_string(least);
+  if (most != least)
+    want += " to " + std::to_string(most);
+  fail(s.at, quote(s.opcode) + " takes " + want + " operands, found " +
+                 std::to_string(s.operands.size()));
+}
+
+void FunctionDecoder::plainOperands(const Statement &s, const OpcodeMatch &m,
+                                    Draft &d) {
+  std::string_view pattern = m.row->operands;
+  needOperands(s, pattern.size(), pattern.size());
+  uint32_t Instruction::*const kSources[] = {&Instruction::a, &Instruction::b,
+                                             &Instruction::c, &Instruction::d};
+  unsigned sources = 0;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const Operand &o = s.operands[i];
+    char p = pattern[i];
+    if (p == 'W' || p == 'L') {
+      d.inst.dst = destination(o, p == 'L', d);
+      d.fields |= kFieldDst;
+    } else if (p == 'P') {
+      d.inst.dst = predicateDestination(o, d);
+    } else if (p == 'w' || p == 'l') {
+      d.inst.*kSources[sources] = source(o, p == 'l', d);
+      d.fields |= uint8_t(kFieldA << sources++);
+    } else if (p == 'p') {
+      bool negated = false;
+      d.inst.*kSources[sources++] = predicateSource(o, d, &negated);
+      d.inst.aux |= negated;
+    } else if (p == 'i') {
+      d.inst.imm = int32_t(immediate(o));
+    }
+  }
+}
+
+void FunctionDecoder::instruction(const Statement &s) {
+  const OpcodeMatch *m = opcodes.find(s.opcode);
+  if (!m)
+    fail(s.at, "unsupported instruction " + quote(s.opcode));
+  Draft d;
+  d.inst.row = m->index;
+  d.inst.mods = m->mods;
+  d.info.opcode = s.opcode;
+  d.info.mnemonic = m->row->mnemonic;
+  d.info.category = m->row->category;
+  d.info.line = s.at.line;
+  d.info.column = s.at.column;
+  d.info.sourceFile = locFile;
+  d.info.sourceLine = locLine;
+  d.info.isAligned =
+      m->has("aligned") || (d.info.mnemonic == "bar" && !m->has("warp"));
+  if (!s.guard.empty()) {
+    Operand guard;
+    guard.at = s.at;
+    guard.name = s.guard;
+    d.inst.guard = predicateSource(guard, d);
+    d.inst.guardXor = s.guardNegated ? ~0u : 0;
+    d.info.guard = int32_t(d.info.reads.back());
+    d.isGuarded = true;
+  }
+  std::string_view pattern = m->row->operands;
+  if (pattern == "@call")
+    return call(s, d);
+  if (pattern.starts_with("@")) {
+    if (!decodeFamily(std::string(pattern.substr(1)), *this, s, *m, d))
+      fail(s.at, "unsupported instruction " + quote(s.opcode));
+  } else {
+    plainOperands(s, *m, d);
+  }
+  // Directed rounding has handlers of its own: they set the host's mode.
+  bool isArithmetic = m->row->category == Category::Float ||
+                      m->row->category == Category::SpecialFunction;
+  if (isArithmetic && (d.inst.mods & (mod::rz_ | mod::rm_ | mod::rp_))) {
+    std::string slow = std::string(m->row->handler) + "_slow";
+    uint16_t row = rowOfHandler(slow);
+    if (!row)
+      fail(s.at, "unsupported instruction " + quote(s.opcode));
+    d.inst.row = row;
+  }
+  emit(std::move(d));
+}
+
+void FunctionDecoder::emit(Draft d) { draft.drafts.push_back(std::move(d)); }
+
+Draft FunctionDecoder::makeJump(uint32_t label, ast::Position at) {
+  Draft jump;
+  jump.inst.row = opcodes.find("bra")->index;
+  jump.info.category = Category::Control;
+  jump.info.opcode = jump.info.mnemonic = "bra";
+  jump.info.line = at.line;
+  jump.info.column = at.column;
+  jump.endsPath = true;
+  jump.targets.push_back(label);
+  return jump;
+}
+
+// call{.uni} (results), function, (parameters); the lists may be absent.
+// PTX ISA 9.1 section 9.7.12.4.
+void FunctionDecoder::call(const Statement &s, Draft &guardOf) {
+  const Operand *results = nullptr, *name = nullptr, *params = nullptr;
+  for (const Operand &o : s.operands) {
+    if (o.kind == Operand::List)
+      (name ? params : results) = &o;
+    else if (!name)
+      name = &o;
+    else
+      fail(o.at, "unsupported: an indirect call");
+  }
+  if (!name)
+    fail(s.at, "this call names no function");
+  const ast::Function *f = module.findFunction(name->name);
+  if (!f || !f->hasBody)
+    fail(name->at, "unsupported: a call of " + quote(name->name) +
+                       ", which has no body in this file");
+  for (const ast::Function *a : active)
+    if (a == f)
+      fail(name->at, "unsupported: the recursive call of " + quote(name->name));
+  uint32_t after = newLabel();
+  if (guardOf.isGuarded) {
+    Draft skip = makeJump(after, s.at);
+    skip.inst.guard = guardOf.inst.guard;
+    skip.inst.guardXor = ~guardOf.inst.guardXor;
+    skip.info.reads = guardOf.info.reads;
+    skip.info.guard = guardOf.info.guard;
+    skip.isGuarded = true;
+    emit(std::move(skip));
+  }
+  Scope bound;
+  auto bind = [&](const Operand *list, const std::vector<ast::Variable> &to,
+                  const char *what) {
+    size_t n = list ? list->elements.size() : 0;
+    if (n != to.size())
+      fail(s.at, quote(name->name) + " has " + std::to_string(to.size()) + " " +
+                     what + ", this call gives " + std::to_string(n));
+    for (size_t i = 0; i < n; ++i) {
+      const Place *place = findPlace(list->elements[i].name);
+      if (!place || place->kind != Place::Local)
+        fail(list->elements[i].at,
+             quote(list->elements[i].name) + " is not a .param variable");
+      bound.variables[to[i].name] = *place;
+    }
+  };
+  bind(results, f->results, "results");
+  bind(params, f->parameters, "parameters");
+  size_t base = functionBase;
+  functionBase = scopes.size();
+  scopes.push_back(std::move(bound));
+  returnLabels.push_back(after);
+  int32_t file = locFile;
+  uint32_t line = locLine;
+  walk(*f);
+  locFile = file;
+  locLine = line;
+  returnLabels.pop_back();
+  scopes.pop_back();
+  functionBase = base;
+  draft.labels[after] = uint32_t(draft.drafts.size());
+}

@@ -1,0 +1,121 @@
+//===- InstructionTable.cpp - opcode word to row --------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Matching by sets of words; see the head of Instructions.def.
+//
+//===----------------------------------------------------------------------===//
+#include "InstructionTable.h"
+#include "../Parser/Parser.h"
+#include "Modifiers.h"
+
+using namespace ptxvm;
+
+const std::vector<InstructionRow> &ptxvm::instructionRows() {
+  static const std::vector<InstructionRow> rows = {
+#define INST(mnemonic, types, required, optional, operands, handler, category) \
+  {mnemonic, types, required, optional, operands, handler, Category::category},
+#include "Instructions.def"
+  };
+  return rows;
+}
+
+uint16_t ptxvm::rowOfHandler(std::string_view handler) {
+  const auto &rows = instructionRows();
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (handler == rows[i].handler)
+      return uint16_t(i);
+  return 0;
+}
+
+static std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    size_t n = text.find(at);
+    // "L2::128B" is one word, whatever the separator.
+    parts.push_back(text.substr(0, n));
+    if (n == std::string_view::npos)
+      break;
+    text.remove_prefix(n + 1);
+  }
+  return parts;
+}
+
+static bool isType(std::string_view word) { return typeBytes(word) != 0; }
+
+static bool isCacheHint(std::string_view word) {
+  for (const char *hint : {"ca", "cg", "cs", "cv", "lu", "wb", "wt"})
+    if (word == hint)
+      return true;
+  return word.starts_with("L1::") || word.starts_with("L2::");
+}
+
+static bool contains(const std::vector<std::string_view> &list,
+                     std::string_view word) {
+  for (std::string_view w : list)
+    if (w == word)
+      return true;
+  return false;
+}
+
+static bool typesFit(std::string_view pattern,
+                     const std::vector<std::string_view> &types) {
+  if (pattern == "*")
+    return true;
+  auto positions = split(pattern, '.');
+  if (positions.size() != types.size())
+    return false;
+  for (size_t i = 0; i < types.size(); ++i)
+    if (!contains(split(positions[i], '|'), types[i]))
+      return false;
+  return true;
+}
+
+static bool wordsFit(const InstructionRow &row, const OpcodeMatch &m) {
+  auto required = split(row.required, ',');
+  auto optional = split(row.optional, ',');
+  for (std::string_view word : required)
+    if (!m.has(word))
+      return false;
+  for (std::string_view word : m.words) {
+    if (isType(word) || contains(required, word) || contains(optional, word))
+      continue;
+    if (contains(optional, "CACHE") && isCacheHint(word))
+      continue;
+    return false;
+  }
+  return true;
+}
+
+const OpcodeMatch *OpcodeTable::find(std::string_view opcode) {
+  auto known = cache.find(opcode);
+  if (known != cache.end())
+    return known->second.row ? &known->second : nullptr;
+  OpcodeMatch m;
+  m.words = split(opcode, '.');
+  std::string_view mnemonic = m.words.empty() ? opcode : m.words.front();
+  if (!m.words.empty())
+    m.words.erase(m.words.begin());
+  for (std::string_view &word : m.words) {
+    // ".shared::cta" is ".shared" for one CTA's window.
+    if (word == "shared::cta")
+      word = "shared";
+    if (word == "param::entry" || word == "param::func")
+      word = "param";
+    if (isType(word))
+      m.types.push_back(word);
+    m.mods |= modifierBit(word);
+  }
+  const auto &rows = instructionRows();
+  for (size_t i = 0; i < rows.size() && !m.row; ++i)
+    if (mnemonic == rows[i].mnemonic && typesFit(rows[i].types, m.types) &&
+        wordsFit(rows[i], m)) {
+      m.row = &rows[i];
+      m.index = uint16_t(i);
+    }
+  auto &entry = cache.emplace(opcode, std::move(m)).first->second;
+  return entry.row ? &entry : nullptr;
+}

@@ -1,0 +1,289 @@
+//===- MemoryFamilies.cpp - operands of memory and warp-wide families -----===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// ld, st, atom, cp.async, ldmatrix, mma, shfl and the like, barriers.
+//
+//===----------------------------------------------------------------------===//
+#include "../Parser/Parser.h"
+#include "Families.h"
+
+using namespace ptxvm;
+using ast::Operand;
+using ast::Statement;
+
+std::vector<Operand> FamilyDecoders::elements(const Operand &o) {
+  if (o.kind == Operand::Vector)
+    return o.elements;
+  return {o};
+}
+
+uint8_t FamilyDecoders::spaceWord() {
+  if (m.has("shared"))
+    return uint8_t(Space::Shared);
+  if (m.has("global") || m.has("const"))
+    return uint8_t(Space::Global);
+  if (m.has("local"))
+    return uint8_t(Space::Local);
+  if (m.has("param"))
+    return uint8_t(Space::Param);
+  return MemoryAux::kGeneric;
+}
+
+// ld and st. PTX ISA 9.1 sections 9.7.9.8 and 9.7.9.11. Registers may be wider
+// than the type; ld.s8 and ld.s16 extend the sign.
+void FamilyDecoders::access(const Operand &where, const Operand &what,
+                            bool isLoad) {
+  std::string_view type = m.types.back();
+  MemoryAux aux{uint8_t(typeBytes(type)), 1, 0, spaceWord()};
+  uint8_t word = aux.space;
+  auto parts = elements(what);
+  aux.count = uint8_t(parts.size());
+  size_t want = m.has("v4") ? 4 : m.has("v2") ? 2 : 1;
+  if (parts.size() != want)
+    f.fail(what.at, "'" + d.info.opcode + "' moves " + std::to_string(want) +
+                        " elements, found " + std::to_string(parts.size()));
+  bool anyWide = aux.bytes == 8;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    bool wide = aux.bytes == 8;
+    d.list.push_back(isLoad ? f.anyDestination(parts[i], d, wide)
+                            : f.anySource(parts[i], aux.bytes == 8, d, wide));
+    if (aux.bytes == 8 && !wide)
+      f.fail(parts[i].at, "'" + d.info.opcode + "' needs 64-bit registers");
+    if (i && wide != anyWide && parts[i].kind != Operand::Sink)
+      f.fail(parts[i].at, "registers of two widths in one vector");
+    if (parts[i].kind != Operand::Sink)
+      anyWide = wide;
+  }
+  if (anyWide)
+    aux.flags |= MemoryAux::kWideRegister;
+  if (type == "s8" || type == "s16" || type == "s32")
+    aux.flags |= MemoryAux::kSigned;
+  f.address(where, d, aux);
+  bool isParamWord = word == uint8_t(Space::Param);
+  if (word != MemoryAux::kGeneric && !isParamWord && aux.space != word)
+    f.fail(where.at, "'" + std::string(where.elements[0].name) +
+                         "' is not in the space of '" + d.info.opcode + "'");
+  if (!isLoad && aux.space == uint8_t(Space::Param))
+    f.fail(where.at, "a kernel's parameters are read-only");
+  d.inst.aux = aux.pack();
+}
+
+void FamilyDecoders::ld() {
+  f.needOperands(s, 2, 2);
+  access(s.operands[1], s.operands[0], true);
+}
+
+void FamilyDecoders::st() {
+  f.needOperands(s, 2, 2);
+  access(s.operands[0], s.operands[1], false);
+}
+
+// atom.op d, [a], b{, c} and red.op [a], b. PTX ISA 9.1 section 9.7.13.5-7.
+void FamilyDecoders::atom() {
+  static constexpr const char *kOps[] = {"add", "min", "max", "inc",  "dec",
+                                         "and", "or",  "xor", "exch", "cas"};
+  int op = -1;
+  for (int i = 0; i < 10; ++i)
+    if (m.has(kOps[i]))
+      op = i;
+  if (op < 0)
+    f.fail(s.at, "unsupported instruction '" + d.info.opcode + "'");
+  bool isRed = m.row->mnemonic[0] == 'r';
+  size_t n = (isRed ? 2 : 3) + (op == 9);
+  f.needOperands(s, n, n);
+  uint32_t bytes = typeBytes(m.types.back());
+  bool wide = bytes == 8;
+  MemoryAux aux{uint8_t(bytes), 1, 0, spaceWord()};
+  uint8_t word = aux.space;
+  d.inst.dst = kNone;
+  size_t at = 0;
+  if (!isRed)
+    d.inst.dst = f.destination(s.operands[at++], wide, d);
+  d.fields |= kFieldDst;
+  f.address(s.operands[at++], d, aux);
+  if (word != MemoryAux::kGeneric && aux.space != word)
+    f.fail(s.at, "this address is not in the space of '" + d.info.opcode + "'");
+  data(&Instruction::b, kFieldB, s.operands[at++], wide);
+  if (op == 9)
+    data(&Instruction::c, kFieldC, s.operands[at], wide);
+  d.inst.d = uint32_t(op);
+  if (isRed)
+    aux.flags |= 8;
+  if (wide)
+    aux.flags |= MemoryAux::kWideRegister;
+  d.inst.aux = aux.pack();
+}
+
+// cp.async.{ca,cg}.shared.global [dst], [src], cp-size{, src-size | ignore}
+// {, policy}. PTX ISA 9.1 section 9.7.9.25.3.1. The source's offset is in dst,
+// src-size in c, ignore-src in d; aux bits 8..11: what there is.
+void FamilyDecoders::cpasync() {
+  f.needOperands(s, 3, 5);
+  if (m.has("ca") == m.has("cg"))
+    f.fail(s.at, "'" + d.info.opcode + "' needs .ca or .cg");
+  MemoryAux to{}, from{};
+  to.space = uint8_t(Space::Shared);
+  from.space = uint8_t(Space::Global);
+  f.address(s.operands[1], d, from, &Instruction::b);
+  d.inst.dst = uint32_t(d.inst.imm);
+  f.address(s.operands[0], d, to);
+  int64_t bytes = f.immediate(s.operands[2]);
+  bool fits = bytes == 16 || (m.has("ca") && (bytes == 4 || bytes == 8));
+  if (!fits)
+    f.fail(s.operands[2].at, "cp-size " + std::to_string(bytes) +
+                                 " is not allowed for '" + d.info.opcode +
+                                 "'; " + (m.has("cg") ? "16" : "4, 8 or 16") +
+                                 " is");
+  d.inst.aux = uint32_t(bytes);
+  if (to.flags & MemoryAux::kWideAddress)
+    d.inst.aux |= 0x100;
+  if (!(from.flags & MemoryAux::kWideAddress))
+    f.fail(s.operands[1].at, "a global address needs a 64-bit register");
+  if (s.operands.size() < 4)
+    return;
+  const Operand &o = s.operands[3];
+  uint32_t r = o.kind == Operand::Name ? f.findRegister(o) : ~0u;
+  if (r != ~0u && f.draft.registers[r].isPredicate) {
+    d.inst.d = f.predicateSource(o, d);
+    d.inst.aux |= 0x400;
+  } else if (!m.has("L2::cache_hint") || s.operands.size() == 5) {
+    data(&Instruction::c, kFieldC, o, false);
+    d.inst.aux |= 0x200;
+  }
+}
+
+void FamilyDecoders::ldmatrix() {
+  f.needOperands(s, 2, 2);
+  bool isStore = m.row->mnemonic[0] == 's';
+  auto parts = elements(s.operands[isStore]);
+  size_t want = m.has("x4") ? 4 : m.has("x2") ? 2 : 1;
+  if (parts.size() != want)
+    f.fail(s.operands[isStore].at,
+           "'" + d.info.opcode + "' moves " + std::to_string(want) +
+               " registers, found " + std::to_string(parts.size()));
+  for (const Operand &o : parts)
+    d.list.push_back(isStore ? f.source(o, false, d)
+                             : f.destination(o, false, d));
+  MemoryAux aux{16, uint8_t(want), 0, uint8_t(Space::Shared)};
+  if (!m.has("shared"))
+    aux.space = MemoryAux::kGeneric;
+  f.address(s.operands[!isStore], d, aux);
+  d.inst.aux = aux.pack();
+}
+
+// mma.sync d, a, b, c: the list holds the registers in this order. Fragments:
+// lib/Emulator/Executor/MmaSync.cpp.
+void FamilyDecoders::mma() {
+  f.needOperands(s, 4, 4);
+  bool isShort = m.has("m16n8k8");
+  size_t accumulators = m.types[0] == "f32" ? 4 : 2;
+  const size_t counts[] = {accumulators, isShort ? 2u : 4u, isShort ? 1u : 2u,
+                           accumulators};
+  static constexpr const char *kNames[] = {"D", "A", "B", "C"};
+  for (size_t i = 0; i < 4; ++i) {
+    auto parts = elements(s.operands[i]);
+    if (parts.size() != counts[i])
+      f.fail(s.operands[i].at,
+             std::string(kNames[i]) + " of '" + d.info.opcode + "' has " +
+                 std::to_string(counts[i]) + " registers, found " +
+                 std::to_string(parts.size()));
+    for (const Operand &o : parts)
+      d.list.push_back(i ? f.source(o, false, d) : f.destination(o, false, d));
+  }
+  d.info.m = 16;
+  d.info.n = 8;
+  d.info.k = isShort ? 8 : 16;
+  d.info.mmaType = m.types[1];
+}
+
+// shfl.sync.mode d{|p}, a, b, c, membermask. The mask is list[0].
+void FamilyDecoders::shfl() {
+  f.needOperands(s, 5, 5);
+  d.inst.imm = m.has("up") ? 0 : m.has("down") ? 1 : m.has("bfly") ? 2 : 3;
+  pair(s.operands[0], false);
+  data(&Instruction::a, kFieldA, s.operands[1], false);
+  data(&Instruction::b, kFieldB, s.operands[2], false);
+  data(&Instruction::c, kFieldC, s.operands[3], false);
+  d.list.push_back(f.source(s.operands[4], false, d));
+}
+
+void FamilyDecoders::vote() {
+  f.needOperands(s, 3, 3);
+  d.inst.imm = m.has("all") ? 0 : m.has("any") ? 1 : m.has("uni") ? 2 : 3;
+  if ((d.inst.imm == 3) != (m.types.back() == "b32"))
+    f.fail(s.at, "unsupported instruction '" + d.info.opcode + "'");
+  if (d.inst.imm == 3)
+    destination(s.operands[0], false);
+  else
+    d.inst.dst = f.predicateDestination(s.operands[0], d);
+  bool negated = false;
+  d.inst.a = f.predicateSource(s.operands[1], d, &negated);
+  d.inst.aux = negated;
+  d.list.push_back(f.source(s.operands[2], false, d));
+}
+
+void FamilyDecoders::match() {
+  f.needOperands(s, 3, 3);
+  d.inst.imm = m.has("all");
+  d.inst.aux = typeBytes(m.types[0]);
+  pair(s.operands[0], false);
+  data(&Instruction::a, kFieldA, s.operands[1], d.inst.aux == 8);
+  d.list.push_back(f.source(s.operands[2], false, d));
+}
+
+void FamilyDecoders::redux() {
+  static constexpr const char *kOps[] = {"add", "min", "max",
+                                         "and", "or",  "xor"};
+  f.needOperands(s, 3, 3);
+  for (int i = 0; i < 6; ++i)
+    if (m.has(kOps[i]))
+      d.inst.imm = i;
+  d.inst.aux = m.types[0] == "s32";
+  destination(s.operands[0], false);
+  data(&Instruction::a, kFieldA, s.operands[1], false);
+  d.list.push_back(f.source(s.operands[2], false, d));
+}
+
+void FamilyDecoders::elect() {
+  f.needOperands(s, 2, 2);
+  pair(s.operands[0], false);
+  d.list.push_back(f.source(s.operands[1], false, d));
+}
+
+void FamilyDecoders::barrierOperands(size_t first, size_t last) {
+  data(&Instruction::a, kFieldA, s.operands[first], false);
+  d.inst.aux = last > first;
+  if (last > first)
+    data(&Instruction::b, kFieldB, s.operands[last], false);
+}
+
+void FamilyDecoders::bar() {
+  bool isArrive = m.has("arrive");
+  f.needOperands(s, isArrive ? 2 : 1, 2);
+  barrierOperands(0, s.operands.size() - 1);
+}
+
+void FamilyDecoders::barwarp() {
+  f.needOperands(s, 1, 1);
+  d.list.push_back(f.source(s.operands[0], false, d));
+}
+
+// bar.red.op d, a{, b}, {!}c: imm 0 popc, 1 and, 2 or; c in Instruction::c.
+void FamilyDecoders::barred() {
+  f.needOperands(s, 3, 4);
+  d.inst.imm = m.has("popc") ? 0 : m.has("and") ? 1 : 2;
+  if (d.inst.imm == 0)
+    destination(s.operands[0], false);
+  else
+    d.inst.dst = f.predicateDestination(s.operands[0], d);
+  size_t last = s.operands.size() - 1;
+  barrierOperands(1, last - 1);
+  bool negated = false;
+  d.inst.c = f.predicateSource(s.operands[last], d, &negated);
+  if (negated)
+    d.inst.aux |= 2;
+}

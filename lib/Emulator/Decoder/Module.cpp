@@ -1,0 +1,138 @@
+//===- Module.cpp - a PTX file, parsed ------------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Module: parsing at the level of the file, signatures, decoding on demand.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Emulator/Module.h"
+#include "../Parser/Parser.h"
+#include "Decoder.h"
+#include "ModuleImpl.h"
+
+#include <fstream>
+#include <sstream>
+
+using namespace ptxvm;
+
+static KernelSignature signatureOf(const ast::Function &f,
+                                   const std::string &filename) {
+  KernelSignature s;
+  s.name = f.name;
+  s.location = {filename, f.at.line, f.at.column};
+  for (const ast::Variable &v : f.parameters) {
+    KernelParameter p;
+    p.name = v.name;
+    p.type = v.type;
+    p.size = uint32_t(v.bytes);
+    p.alignment = std::max(1u, v.alignment);
+    p.isArray = v.isArray;
+    p.isPointer = v.isPointer;
+    p.offset = (s.parameterBytes + p.alignment - 1) / p.alignment * p.alignment;
+    s.parameterBytes = p.offset + p.size;
+    s.parameters.push_back(std::move(p));
+  }
+  if (f.requiredThreads.x)
+    s.requiredThreads = f.requiredThreads;
+  if (f.maximumThreads.x)
+    s.maximumThreads = f.maximumThreads;
+  if (f.requiredCluster.x)
+    s.requiredCluster = f.requiredCluster;
+  return s;
+}
+
+Expected<Module> Module::parse(std::string text, std::string filename) {
+  auto impl = std::make_shared<ModuleImpl>();
+  impl->text = std::move(text);
+  impl->filename = std::move(filename);
+  auto file = ptxvm::parseFile(impl->text, impl->filename);
+  if (!file)
+    return file.error();
+  impl->file = std::move(*file);
+  impl->target = impl->file.target;
+  for (const ast::Function &f : impl->file.functions)
+    if (f.isEntry && f.hasBody)
+      impl->signatures.push_back(signatureOf(f, impl->filename));
+  return Module(std::move(impl));
+}
+
+Expected<Module> Module::parseFile(const std::string &path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in)
+    text << in.rdbuf();
+  if (!in) {
+    Diagnostic d;
+    d.origin = "parser";
+    d.message = "cannot read this file";
+    d.location.file = path;
+    return d;
+  }
+  return parse(std::move(text).str(), path);
+}
+
+const std::string &Module::filename() const { return implementation->filename; }
+const std::string &Module::target() const { return implementation->target; }
+
+std::vector<std::string> Module::kernels() const {
+  std::vector<std::string> names;
+  for (const KernelSignature &s : implementation->signatures)
+    names.push_back(s.name);
+  return names;
+}
+
+const KernelSignature *Module::findKernel(const std::string &name) const {
+  for (const KernelSignature &s : implementation->signatures)
+    if (s.name == name)
+      return &s;
+  return nullptr;
+}
+
+std::optional<Diagnostic> Module::prepare(const std::string &kernel) const {
+  auto decoded = implementation->decode(kernel);
+  if (decoded)
+    return std::nullopt;
+  return decoded.error();
+}
+
+const ast::Function *ModuleImpl::findFunction(std::string_view name) const {
+  const ast::Function *declared = nullptr;
+  for (const ast::Function &f : file.functions)
+    if (f.name == name) {
+      if (f.hasBody)
+        return &f;
+      declared = &f;
+    }
+  return declared;
+}
+
+const ast::Variable *ModuleImpl::findVariable(std::string_view name) const {
+  for (const ast::Variable &v : file.variables)
+    if (v.name == name)
+      return &v;
+  return nullptr;
+}
+
+Expected<std::shared_ptr<const Kernel>>
+ModuleImpl::decode(const std::string &kernel) {
+  std::lock_guard<std::mutex> guard(lock);
+  auto known = kernels.find(kernel);
+  if (known != kernels.end())
+    return known->second;
+  for (const KernelSignature &s : signatures) {
+    if (s.name != kernel)
+      continue;
+    auto decoded = decodeKernel(*this, s);
+    if (decoded)
+      kernels[kernel] = *decoded;
+    return decoded;
+  }
+  Diagnostic d;
+  d.origin = "launch";
+  d.message = "there is no entry '" + kernel + "' in this file";
+  d.location.file = filename;
+  return d;
+}

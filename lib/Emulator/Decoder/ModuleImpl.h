@@ -1,0 +1,40 @@
+//===- ModuleImpl.h - a module behind its handle ----------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The text, its syntax and the entries decoded so far.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_LIB_EMULATOR_DECODER_MODULEIMPL_H
+#define FA_LIB_EMULATOR_DECODER_MODULEIMPL_H
+
+#include "../Parser/AST.h"
+#include "Code.h"
+
+#include <map>
+#include <mutex>
+
+namespace ptxvm {
+
+class ModuleImpl {
+public:
+  std::string text, filename, target;
+  ast::File file;
+  std::vector<KernelSignature> signatures;
+
+  /// Decodes an entry, or returns what was decoded before.
+  Expected<std::shared_ptr<const Kernel>> decode(const std::string &kernel);
+  const ast::Function *findFunction(std::string_view name) const;
+  const ast::Variable *findVariable(std::string_view name) const;
+
+private:
+  std::mutex lock;
+  std::map<std::string, std::shared_ptr<const Kernel>> kernels;
+};
+
+} // namespace ptxvm
+
+#endif // FA_LIB_EMULATOR_DECODER_MODULEIMPL_H

@@ -1,0 +1,135 @@
+//===- Device.cpp - buffers and module variables --------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Device without its launch, which is in Launch.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Emulator/Device.h"
+#include "../Decoder/ModuleImpl.h"
+#include "DeviceState.h"
+
+#include <cstdlib>
+
+using namespace ptxvm;
+
+Expected<OrderPolicy> OrderPolicy::parse(const std::string &text) {
+  if (text == "round-robin")
+    return OrderPolicy{RoundRobin, 0};
+  if (text == "reverse")
+    return OrderPolicy{Reverse, 0};
+  if (text.starts_with("random:") && text.size() > 7) {
+    char *end = nullptr;
+    uint64_t seed = std::strtoull(text.c_str() + 7, &end, 0);
+    if (!*end)
+      return OrderPolicy{Random, seed};
+  }
+  Diagnostic d;
+  d.origin = "options";
+  d.message = "unknown order '" + text +
+              "'; expected round-robin, reverse or random:SEED";
+  return d;
+}
+
+const char *ptxvm::statusName(Status status) {
+  static constexpr const char *kNames[] = {"ok", "invalid", "fault", "deadlock",
+                                           "instruction-limit"};
+  return kNames[unsigned(status)];
+}
+
+Device::Device(DeviceOptions options)
+    : opts(options), state(std::make_unique<DeviceState>()) {}
+Device::~Device() = default;
+
+uint64_t Device::alloc(uint64_t bytes, std::string name, bool readOnly) {
+  return state->memory.allocate(bytes, std::move(name), readOnly).address;
+}
+void Device::free(uint64_t address) { state->memory.free(address); }
+
+bool Device::write(uint64_t address, const void *from, uint64_t bytes) {
+  if (!bytes)
+    return true;
+  Allocation *b = state->memory.find(address);
+  if (!b || !b->contains(address, bytes))
+    return false;
+  uint64_t offset = address - b->address;
+  std::memcpy(b->data.data() + offset, from, bytes);
+  if (bytes == b->bytes)
+    b->initialised.clear();
+  else if (!b->initialised.empty())
+    std::memset(b->initialised.data() + offset, 1, bytes);
+  return true;
+}
+
+bool Device::read(uint64_t address, void *to, uint64_t bytes) const {
+  if (!bytes)
+    return true;
+  const Allocation *b = state->memory.find(address);
+  if (!b || !b->contains(address, bytes))
+    return false;
+  std::memcpy(to, b->data.data() + (address - b->address), bytes);
+  return true;
+}
+
+bool Device::fillUninitialised(uint64_t address) {
+  Allocation *b = state->memory.find(address);
+  if (!b)
+    return false;
+  b->data.assign(b->bytes, 0xFF);
+  b->initialised.assign(b->bytes, 0);
+  return true;
+}
+
+const Allocation *Device::findAllocation(uint64_t address) const {
+  return state->memory.find(address);
+}
+
+void Device::addObserver(ExecutionObserver &observer) {
+  observers.push_back(&observer);
+}
+
+Expected<const std::map<std::string, uint64_t> *>
+DeviceState::load(const Module &module) {
+  for (const Loaded &l : modules)
+    if (&l.module.impl() == &module.impl())
+      return &l.symbols;
+  modules.push_back({module, {}});
+  auto &symbols = modules.back().symbols;
+  const ast::File &file = module.impl().file;
+  for (const ast::Variable &v : file.variables) {
+    if (v.space == ast::Variable::Shared)
+      continue;
+    Allocation &b = memory.allocate(v.bytes, std::string(v.name),
+                                    v.space == ast::Variable::Const);
+    // Without an initialiser the variable is zero (PTX ISA 9.1, 5.4.4).
+    b.data.assign(v.bytes, 0);
+    b.initialised.clear();
+    symbols[std::string(v.name)] = b.address;
+  }
+  for (const ast::Variable &v : file.variables)
+    for (const ast::Variable::Initialiser &init : v.initialisers) {
+      uint64_t value = init.value;
+      if (!init.symbol.empty()) {
+        auto found = symbols.find(std::string(init.symbol));
+        if (found == symbols.end()) {
+          modules.pop_back();
+          Diagnostic d;
+          d.origin = "launch";
+          d.message = "the initial value of '" + std::string(v.name) +
+                      "' names the unknown symbol '" +
+                      std::string(init.symbol) + "'";
+          d.location = {module.filename(), v.at.line, v.at.column};
+          return d;
+        }
+        value += found->second;
+      }
+      auto at = symbols.find(std::string(v.name));
+      if (at != symbols.end())
+        std::memcpy(memory.find(at->second)->data.data() + init.offset, &value,
+                    init.bytes);
+    }
+  return &symbols;
+}

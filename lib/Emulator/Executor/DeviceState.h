@@ -1,0 +1,36 @@
+//===- DeviceState.h - what a device holds ----------------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Behind Device: its buffers, and where the variables of each module lie.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_LIB_EMULATOR_EXECUTOR_DEVICESTATE_H
+#define FA_LIB_EMULATOR_EXECUTOR_DEVICESTATE_H
+
+#include "../Memory/GlobalMemory.h"
+#include "fa/Emulator/Module.h"
+
+#include <map>
+
+namespace ptxvm {
+
+struct DeviceState {
+  /// A module that has been launched; the handle keeps it alive.
+  struct Loaded {
+    Module module;
+    std::map<std::string, uint64_t> symbols;
+  };
+  GlobalMemory memory;
+  std::vector<Loaded> modules;
+
+  /// Gives the module's `.global` and `.const` variables their buffers, once.
+  Expected<const std::map<std::string, uint64_t> *> load(const Module &module);
+};
+
+} // namespace ptxvm
+
+#endif // FA_LIB_EMULATOR_EXECUTOR_DEVICESTATE_H

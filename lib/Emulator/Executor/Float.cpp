@@ -1,0 +1,160 @@
+//===- Float.cpp - f32 and f64 arithmetic ---------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// PTX ISA 9.1 sections 9.7.3 and 9.7.4 for round to nearest; the other modes
+// are in DirectedRounding.cpp. Compiled for each variant. A NaN result is the
+// canonical one.
+//
+//===----------------------------------------------------------------------===//
+#include "Lanes.h"
+#include "SmallFloat.h"
+
+#include <cmath>
+
+using namespace ptxvm;
+
+namespace {
+template <bool Ftz> [[gnu::always_inline]] inline float in(float x) {
+  return Ftz ? flush(x) : x;
+}
+
+/// Runs `op` with flushing and saturation as the modifiers say.
+template <typename Op>
+[[gnu::always_inline]] inline Flow binaryF32(Warp &w, const Instruction &i,
+                                             Op op) {
+  if (i.mods & mod::sat_)
+    return i.mods & mod::ftz_
+               ? binary<float, float, float>(
+                     w, i,
+                     [&](float x, float y) {
+                       return saturate(flush(op(flush(x), flush(y))));
+                     })
+               : binary<float, float, float>(w, i, [&](float x, float y) {
+                   return saturate(op(x, y));
+                 });
+  if (i.mods & mod::ftz_)
+    return binary<float, float, float>(w, i, [&](float x, float y) {
+      return canonical(flush(op(flush(x), flush(y))));
+    });
+  return binary<float, float, float>(
+      w, i, [&](float x, float y) { return canonical(op(x, y)); });
+}
+
+Flow fmaF32(Warp &w, const Instruction &i) {
+  bool sat = i.mods & mod::sat_;
+  if (i.mods & mod::ftz_)
+    return ternary<float, float, float, float>(
+        w, i, [=](float x, float y, float z) {
+          float r = flush(__builtin_fmaf(flush(x), flush(y), flush(z)));
+          return sat ? saturate(r) : canonical(r);
+        });
+  return ternary<float, float, float, float>(
+      w, i, [=](float x, float y, float z) {
+        float r = __builtin_fmaf(x, y, z);
+        return sat ? saturate(r) : canonical(r);
+      });
+}
+
+/// Sections 9.7.3.11 and 12: a NaN operand loses unless .NaN; -0 < +0.
+template <bool IsMax, typename T, typename Bits>
+[[gnu::always_inline]] inline T extreme(T x, T y, bool propagate, Bits nan) {
+  Bits bx = std::bit_cast<Bits>(x), by = std::bit_cast<Bits>(y);
+  // Equal numbers differ at most in the sign of a zero.
+  Bits r = (IsMax ? x > y : x < y) ? bx : by;
+  r = x == y ? (IsMax ? bx & by : bx | by) : r;
+  r = y != y ? (propagate ? nan : bx) : r;
+  r = x != x ? (propagate || y != y ? nan : by) : r;
+  return std::bit_cast<T>(r);
+}
+
+template <bool IsMax> Flow extremeF32(Warp &w, const Instruction &i) {
+  bool propagate = i.mods & mod::NaN_;
+  if (i.mods & mod::ftz_)
+    return binary<float, float, float>(w, i, [=](float x, float y) {
+      return extreme<IsMax>(flush(x), flush(y), propagate, kNaN32);
+    });
+  return binary<float, float, float>(w, i, [=](float x, float y) {
+    return extreme<IsMax>(x, y, propagate, kNaN32);
+  });
+}
+template <bool IsMax> Flow extremeF64(Warp &w, const Instruction &i) {
+  return binary<double, double, double>(w, i, [](double x, double y) {
+    return extreme<IsMax>(x, y, false, uint64_t(0x7FFFFFFFFFFFFFFF));
+  });
+}
+
+/// div.rn is IEEE; .full and .approx (section 9.7.3.8) are given the same
+/// value, which is inside their bounds. div.approx of |y| > 2^126 gives 0.
+Flow divF32(Warp &w, const Instruction &i) {
+  bool approx = i.mods & mod::approx_;
+  return binaryF32(w, i, [=](float x, float y) {
+    float r = x / y;
+    bool isHuge = (bitsOf(y) & 0x7FFFFFFF) > 0x7E800000 && y == y;
+    float huge = x * (y > 0 ? 0.0f : -0.0f);
+    return approx && isHuge ? huge : r;
+  });
+}
+
+template <typename Op>
+[[gnu::always_inline]] inline Flow signBit(Warp &w, const Instruction &i,
+                                           Op op) {
+  if (i.mods & mod::ftz_)
+    return unary<uint32_t, float>(
+        w, i, [&](float x) { return op(bitsOf(flush(x))); });
+  return unary<uint32_t, uint32_t>(w, i, op);
+}
+} // namespace
+
+#define F32(name, expr)                                                        \
+  HANDLER(name,                                                                \
+          { return binaryF32(w, i, [](float x, float y) { return expr; }); })
+#define F64(name, expr)                                                        \
+  HANDLER(name, {                                                              \
+    return binary<double, double, double>(                                     \
+        w, i, [](double x, double y) { return canonical(expr); });             \
+  })
+
+void ptxvm::FA_ISA::addFloat(HandlerList &list) {
+  using u32 = uint32_t;
+  using u64 = uint64_t;
+  static const NamedHandler kTable[] = {
+      F32("add_f32", x + y),
+      F32("sub_f32", x - y),
+      F32("mul_f32", x * y),
+      F64("add_f64", x + y),
+      F64("sub_f64", x - y),
+      F64("mul_f64", x * y),
+      F64("div_f64", x / y),
+      {"fma_f32", fmaF32},
+      {"div_f32", divF32},
+      HANDLER("fma_f64",
+              {
+                return ternary<double, double, double, double>(
+                    w, i, [](double x, double y, double z) {
+                      return canonical(__builtin_fma(x, y, z));
+                    });
+              }),
+      {"min_f32", extremeF32<false>},
+      {"max_f32", extremeF32<true>},
+      {"min_f64", extremeF64<false>},
+      {"max_f64", extremeF64<true>},
+      HANDLER("neg_f32",
+              { return signBit(w, i, [](u32 x) { return x ^ 0x80000000u; }); }),
+      HANDLER("abs_f32",
+              { return signBit(w, i, [](u32 x) { return x & 0x7FFFFFFFu; }); }),
+      UN("neg_f64", u64, u64, x ^ (u64(1) << 63)),
+      UN("abs_f64", u64, u64, x & ~(u64(1) << 63)),
+      UN("neg_f16", u32, u32, (x ^ 0x8000u) & 0xFFFF),
+      UN("abs_f16", u32, u32, x & 0x7FFFu),
+      UN("neg_f16x2", u32, u32, x ^ 0x80008000u),
+      UN("abs_f16x2", u32, u32, x & 0x7FFF7FFFu),
+      // copysign d, a, b: the sign of a, the magnitude of b.
+      BIN("copysign_f32", u32, (x & 0x80000000u) | (y & 0x7FFFFFFFu)),
+      BIN("copysign_f64", u64, (x & (u64(1) << 63)) | (y & ~(u64(1) << 63))),
+  };
+  list.insert(list.end(), std::begin(kTable), std::end(kTable));
+}

@@ -1,0 +1,58 @@
+//===- Handlers.h - how families register -----------------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A family file holds a table of (name, function); the names are those of
+// Instructions.def. Lane-parallel families are compiled three times, for plain
+// x86-64, AVX2 and AVX-512, in a namespace of their own (FA_ISA), so that every
+// helper they inline has that variant's code and no other.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_LIB_EMULATOR_EXECUTOR_HANDLERS_H
+#define FA_LIB_EMULATOR_EXECUTOR_HANDLERS_H
+
+#include "../Decoder/Code.h"
+
+#include <vector>
+
+namespace ptxvm {
+
+struct NamedHandler {
+  const char *name;
+  Handler handler;
+};
+using HandlerList = std::vector<NamedHandler>;
+
+// Compiled once.
+void addLoadStore(HandlerList &list);
+void addAtomic(HandlerList &list);
+void addShuffle(HandlerList &list);
+void addBarrier(HandlerList &list);
+void addAsyncCopy(HandlerList &list);
+void addControlFlow(HandlerList &list);
+void addDirectedRounding(HandlerList &list);
+
+// Compiled for each variant.
+#define FA_VARIANT(isa)                                                        \
+  namespace isa {                                                              \
+  void addInteger(HandlerList &list);                                          \
+  void addFloat(HandlerList &list);                                            \
+  void addHalf(HandlerList &list);                                             \
+  void addSpecialFunction(HandlerList &list);                                  \
+  void addCompare(HandlerList &list);                                          \
+  void addConvert(HandlerList &list);                                          \
+  void addMove(HandlerList &list);                                             \
+  void addLdmatrix(HandlerList &list);                                         \
+  void addMmaSync(HandlerList &list);                                          \
+  }
+FA_VARIANT(baseline)
+FA_VARIANT(avx2)
+FA_VARIANT(avx512)
+#undef FA_VARIANT
+
+} // namespace ptxvm
+
+#endif // FA_LIB_EMULATOR_EXECUTOR_HANDLERS_H

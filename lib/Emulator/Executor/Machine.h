@@ -1,0 +1,160 @@
+//===- Machine.h - the state of a running grid ------------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Launch (shared by all host threads, read-only while running), CTA and Warp.
+// A warp is a resumable machine: its lanes are split into groups that share a
+// pc; the current group is in `pc` and `group`, the others in `others`. The
+// group with the lowest pc runs, and groups merge where their pcs meet; see
+// Decoder/ControlFlow.cpp for why that reconverges early.
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_LIB_EMULATOR_EXECUTOR_MACHINE_H
+#define FA_LIB_EMULATOR_EXECUTOR_MACHINE_H
+
+#include "../Decoder/Code.h"
+#include "../Memory/GlobalMemory.h"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace ptxvm {
+
+struct CTA;
+
+/// What all CTAs of a launch share.
+struct Launch {
+  const Kernel &kernel;
+  std::vector<Instruction> code; ///< with handlers
+  const LaunchShape &shape;
+  const DeviceOptions &options;
+  GlobalMemory &memory;
+  std::vector<uint8_t> parameters;
+  std::vector<uint32_t> readOnlyImage; ///< of the register file, lanes spread
+  uint32_t sharedBytes = 0;
+  uint32_t dynamicSharedStart = 0;
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> issued{0};
+};
+
+struct Group {
+  enum State : uint8_t { Ready, AtBarrier, AtWarpSync } state = Ready;
+  uint32_t pc = 0, mask = 0;
+  uint32_t wanted = 0;   ///< AtWarpSync: the membermask
+  uint32_t barrier = 0;  ///< AtBarrier: its number; AtWarpSync: 1 = bar.warp
+  bool released = false; ///< what it waited for has come: finish the handler
+};
+
+/// A cp.async whose bytes have not moved.
+struct PendingCopy {
+  uint64_t id;
+  uint32_t pc;
+  uint32_t mask; ///< lanes not completed yet
+  uint32_t bytes;
+  std::array<uint32_t, 32> sourceBytes;
+  std::array<uint32_t, 32> groupOf; ///< the lane's group number
+  std::array<uint64_t, 32> shared, global;
+  std::array<const uint8_t *, 32> source;
+};
+
+struct Warp {
+  uint32_t *regs = nullptr;
+  uint32_t *preds = nullptr;
+  const uint32_t *lists = nullptr;
+  uint32_t mask = 0;  ///< lanes that execute the current instruction
+  uint32_t group = 0; ///< lanes of the current group
+  uint32_t pc = 0;
+  uint32_t mergePc = ~0u; ///< lowest pc of `others` that may be met
+  uint32_t live = 0;      ///< lanes that have not exited
+  uint32_t index = 0;
+  CTA *cta = nullptr;
+  std::vector<Group> others;
+  /// The current instruction is run again because what it waited for came.
+  bool released = false;
+  Allocation *lastBuffer = nullptr;
+  std::vector<PendingCopy> copies;
+  std::array<uint32_t, 32> openGroup{}; ///< number of each lane's open group
+  uint64_t issued = 0;
+
+  bool isDone() const { return live == 0; }
+};
+
+struct Barrier {
+  std::vector<uint32_t> arrived; ///< lanes, by warp
+  uint32_t expected = 0;         ///< threads; 0 = all of the CTA
+  bool inUse = false;
+  uint32_t firstPc = 0;
+  // bar.red: counts of the phase in progress, and of the last one.
+  uint32_t trueCount = 0, totalCount = 0;
+  uint32_t lastTrue = 0, lastTotal = 0;
+};
+
+struct CTA {
+  CTA(Launch &launch) : launch(launch) {}
+
+  Launch &launch;
+  Dim3 id;
+  uint64_t linear = 0;
+  uint32_t threads = 0;
+  std::vector<uint8_t> shared;
+  std::vector<uint8_t> local; ///< localBytes a thread
+  std::vector<uint32_t> registerFile, predicateFile;
+  std::vector<Warp> warps;
+  std::array<Barrier, 16> barriers;
+  uint64_t copies = 0; ///< cp.async instructions so far
+
+  // Observers of this CTA, by what they want to see.
+  std::vector<CTAObserver *> onInstruction, onMemory, onCopy, onBarrier;
+
+  Status status = Status::Ok;
+  std::vector<Diagnostic> diagnostics;
+  unsigned errors = 0;
+
+  /// Records the fault that stops the launch.
+  Flow fault(const Warp &w, std::string origin, std::string message,
+             int lane = -1);
+  Diagnostic makeDiagnostic(Severity severity, std::string origin,
+                            std::string message, uint32_t pc, int warp,
+                            int lane) const;
+
+  // Barrier.cpp
+  /// True when the phase completed; then all waiting groups are ready.
+  bool arrive(Warp &w, uint32_t number, uint32_t expected,
+              BarrierEvent::Kind kind);
+  /// After lanes exited: barriers that waited only for them complete.
+  void recheckBarriers(Warp &w);
+
+private:
+  bool isComplete(const Barrier &b) const;
+  void complete(Warp &w, uint32_t number, BarrierEvent::Kind kind);
+};
+
+// Scheduler.cpp
+/// Runs warps until all are done, or one stops the launch.
+void runCTA(CTA &cta, uint64_t seed);
+/// Chooses the ready group with the lowest pc (or, for fairness, the one that
+/// is `skip` ready groups further) and merges what stands at the same pc.
+/// False when none is ready.
+bool selectGroup(Warp &w, unsigned skip = 0);
+/// Lets the active lanes wait at this instruction; the others of the group go
+/// on. The handler returns Flow::Block then.
+Flow parkActive(Warp &w, Group::State state, uint32_t wanted, uint32_t barrier);
+
+// AsyncCopy.cpp
+/// Moves the bytes of the copies of groups older than `pending` open ones.
+void completeCopies(Warp &w, uint32_t lanes, uint32_t pending);
+
+/// Handlers by row of Instructions.def, for the widest vectors of this host.
+const std::vector<Handler> &handlersByRow();
+/// "baseline", "avx2" or "avx512".
+const char *handlerVariant();
+
+} // namespace ptxvm
+
+#endif // FA_LIB_EMULATOR_EXECUTOR_MACHINE_H

@@ -1,0 +1,201 @@
+//===- MemoryAccess.cpp - addresses to bytes ------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// State spaces and generic addressing: PTX ISA 9.1 sections 5.1 and 6.4.1.
+//
+//===----------------------------------------------------------------------===//
+#include "MemoryAccess.h"
+
+#include <cstdio>
+
+using namespace ptxvm;
+
+static const char *kindName(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::Load:
+    return "load";
+  case AccessKind::Store:
+    return "store";
+  case AccessKind::Atomic:
+    return "atomic access";
+  case AccessKind::MatrixLoad:
+    return "matrix load";
+  case AccessKind::MatrixStore:
+    return "matrix store";
+  case AccessKind::AsyncRead:
+    return "asynchronous read";
+  case AccessKind::AsyncWrite:
+    return "asynchronous write";
+  }
+  return "access";
+}
+
+static const char *spaceName(Space space) {
+  static constexpr const char *kNames[] = {"global", "shared", "local",
+                                           "param"};
+  return kNames[unsigned(space)];
+}
+
+static bool fail(Warp &w, const AccessRequest &r, Space space, uint64_t address,
+                 int lane) {
+  char at[32];
+  std::snprintf(at, sizeof(at), "0x%llx", (unsigned long long)address);
+  std::string what = std::string(spaceName(space)) + " " + kindName(r.kind) +
+                     " of " + std::to_string(r.bytes) + " bytes at " + at;
+  const CTA &cta = *w.cta;
+  if (address & (r.bytes - 1)) {
+    w.cta->fault(w, "misaligned",
+                 what + " is not aligned to " + std::to_string(r.bytes), lane);
+    return false;
+  }
+  Allocation *b =
+      space == Space::Global ? cta.launch.memory.find(address) : nullptr;
+  if (b && b->contains(address, r.bytes)) {
+    w.cta->fault(
+        w, "read-only",
+        what + " writes to buffer '" + b->name + "', which is read-only", lane);
+    return false;
+  }
+  std::string where;
+  if (space == Space::Global)
+    where = cta.launch.memory.describe(address);
+  else if (space == Space::Shared)
+    where = "the CTA has " + std::to_string(cta.shared.size()) +
+            " bytes of shared memory";
+  else if (space == Space::Local)
+    where = "the thread has " + std::to_string(cta.launch.kernel.localBytes) +
+            " bytes of local memory";
+  else
+    where = "the kernel has " + std::to_string(cta.launch.parameters.size()) +
+            " bytes of parameters";
+  w.cta->fault(w, "out-of-bounds", what + " is out of bounds: " + where, lane);
+  return false;
+}
+
+static bool isStore(AccessKind kind) {
+  return kind == AccessKind::Store || kind == AccessKind::Atomic ||
+         kind == AccessKind::MatrixStore || kind == AccessKind::AsyncWrite;
+}
+
+/// A lane's pointer into a window of `size` bytes at `base`, or null.
+static inline uint8_t *inWindow(uint8_t *base, uint64_t size, uint64_t at,
+                                uint32_t bytes) {
+  bool fits = at <= size && size - at >= bytes && !(at & (bytes - 1));
+  return fits ? base + at : nullptr;
+}
+
+static inline uint8_t *inGlobal(Warp &w, uint64_t at, const AccessRequest &r) {
+  Allocation *b = w.lastBuffer;
+  if (!b || !b->contains(at, r.bytes)) {
+    b = w.cta->launch.memory.find(at);
+    if (!b || !b->contains(at, r.bytes))
+      return nullptr;
+    w.lastBuffer = b;
+  }
+  if (at & (r.bytes - 1))
+    return nullptr;
+  uint64_t offset = at - b->address;
+  if (isStore(r.kind)) {
+    if (b->readOnly)
+      return nullptr;
+    if (!b->initialised.empty())
+      std::memset(&b->initialised[offset], 1, r.bytes);
+  }
+  return b->data.data() + offset;
+}
+
+static bool resolveLane(Warp &w, const AccessRequest &r, Space space,
+                        unsigned l, Access &a) {
+  CTA &cta = *w.cta;
+  uint64_t at = a.address[l];
+  uint8_t *p = nullptr;
+  switch (space) {
+  case Space::Global:
+    p = inGlobal(w, at, r);
+    break;
+  case Space::Shared:
+    p = inWindow(cta.shared.data(), cta.shared.size(), at, r.bytes);
+    break;
+  case Space::Local: {
+    uint64_t size = cta.launch.kernel.localBytes;
+    p = inWindow(cta.local.data() + (w.index * 32 + l) * size, size, at,
+                 r.bytes);
+    break;
+  }
+  case Space::Param:
+    if (!isStore(r.kind))
+      p = inWindow(cta.launch.parameters.data(), cta.launch.parameters.size(),
+                   at, r.bytes);
+    break;
+  }
+  a.pointer[l] = p;
+  return p || fail(w, r, space, at, int(l));
+}
+
+void ptxvm::notifyAccess(Warp &w, const Instruction &i, uint32_t pc,
+                         AccessKind kind, Space space, uint32_t mask,
+                         uint32_t bytes, const uint64_t *addresses,
+                         const uint32_t *lengths, const Allocation *buffer) {
+  AccessEvent event{w.index, pc,    kind,      space,   orderingOf(i.mods),
+                    mask,    bytes, addresses, lengths, buffer};
+  for (CTAObserver *o : w.cta->onMemory)
+    o->memoryAccess(event);
+}
+
+/// All lanes of `mask`, which lie in one space.
+static bool resolveSpace(Warp &w, const Instruction &i, const AccessRequest &r,
+                         Space space, uint32_t mask, Access &a) {
+  for (uint32_t m = mask; m; m &= m - 1)
+    if (!resolveLane(w, r, space, unsigned(__builtin_ctz(m)), a))
+      return false;
+  if (space == Space::Global) {
+    a.buffer = w.lastBuffer;
+    uint64_t first = a.address[__builtin_ctz(mask)];
+    if (!a.buffer->contains(first, 1))
+      a.buffer = w.cta->launch.memory.find(first);
+  }
+  if (!w.cta->onMemory.empty() && r.notifies) [[unlikely]]
+    notifyAccess(w, i, w.pc, r.kind, space, mask, r.bytes, a.address, nullptr,
+                 space == Space::Global ? a.buffer : nullptr);
+  return true;
+}
+
+static Space spaceOfGeneric(uint64_t &address) {
+  uint64_t window = address >> 32 << 32;
+  Space space = window == kSharedWindow  ? Space::Shared
+                : window == kLocalWindow ? Space::Local
+                : window == kParamWindow ? Space::Param
+                                         : Space::Global;
+  if (space != Space::Global)
+    address = uint32_t(address);
+  return space;
+}
+
+bool ptxvm::resolveAccess(Warp &w, const Instruction &i, const AccessRequest &r,
+                          Access &a) {
+  if (r.isWideAddress) {
+    const uint64_t *base =
+        reinterpret_cast<const uint64_t *>(w.regs + r.addressSlot);
+    for (unsigned l = 0; l < 32; ++l)
+      a.address[l] = base[l] + uint64_t(int64_t(r.offset));
+  } else {
+    const uint32_t *base = w.regs + r.addressSlot;
+    for (unsigned l = 0; l < 32; ++l)
+      a.address[l] = uint32_t(base[l] + uint32_t(r.offset));
+  }
+  if (r.space != MemoryAux::kGeneric)
+    return resolveSpace(w, i, r, Space(r.space), r.mask, a);
+  uint32_t masks[4] = {};
+  for (uint32_t m = r.mask; m; m &= m - 1) {
+    unsigned l = unsigned(__builtin_ctz(m));
+    masks[unsigned(spaceOfGeneric(a.address[l]))] |= 1u << l;
+  }
+  for (unsigned s = 0; s < 4; ++s)
+    if (masks[s] && !resolveSpace(w, i, r, Space(s), masks[s], a))
+      return false;
+  return true;
+}

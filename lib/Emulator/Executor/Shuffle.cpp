@@ -1,0 +1,189 @@
+//===- Shuffle.cpp - warp-wide instructions -------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// shfl, vote, match, redux, elect, activemask and bar.warp.sync: PTX ISA 9.1
+// sections 9.7.9.6 and 9.7.13.2, 9 to 12. Each waits until the live lanes of
+// its membermask have come to it. A lane that reads from one that is not there
+// gets 0xBADBAD00, which the ISA leaves undefined.
+//
+//===----------------------------------------------------------------------===//
+#include "Handlers.h"
+#include "Machine.h"
+
+using namespace ptxvm;
+
+namespace {
+constexpr uint32_t kUndefined = 0xBADBAD00;
+
+/// True when the lanes have met; otherwise the handler returns Flow::Block.
+bool meet(Warp &w, const Instruction &i, bool isBarrier, uint32_t &members) {
+  members = w.regs[w.lists[i.list] + unsigned(__builtin_ctz(w.mask))];
+  if (!w.released && (members & w.live & ~w.mask)) {
+    parkActive(w, Group::AtWarpSync, members, isBarrier);
+    return false;
+  }
+  w.released = false;
+  for (CTAObserver *o : w.cta->onBarrier)
+    o->warpSynchronised(w.index, w.pc, w.mask, isBarrier);
+  members &= w.mask;
+  return true;
+}
+
+void writePredicate(Warp &w, uint32_t slot, uint32_t value) {
+  w.preds[slot] = (w.preds[slot] & ~w.mask) | (value & w.mask);
+}
+template <typename F> void writeLanes(Warp &w, uint32_t slot, F value) {
+  uint32_t out[32];
+  for (uint32_t m = w.mask; m; m &= m - 1) {
+    unsigned l = unsigned(__builtin_ctz(m));
+    out[l] = value(l);
+  }
+  for (uint32_t m = w.mask; m; m &= m - 1) {
+    unsigned l = unsigned(__builtin_ctz(m));
+    w.regs[slot + l] = out[l];
+  }
+}
+
+// maxLane = (l & seg) | (cval & ~seg), minLane = l & seg; up, down, bfly, idx.
+Flow shuffle(Warp &w, const Instruction &i) {
+  uint32_t members;
+  if (!meet(w, i, false, members))
+    return Flow::Block;
+  uint32_t inRange = 0;
+  const uint32_t *a = w.regs + i.a, *b = w.regs + i.b, *c = w.regs + i.c;
+  uint32_t source[32];
+  for (unsigned l = 0; l < 32; ++l) {
+    int lane = int(l), step = int(b[l] & 31), seg = int(c[l] >> 8 & 31);
+    int most = (lane & seg) | (int(c[l] & 31) & ~seg), least = lane & seg;
+    int j = i.imm == 0   ? lane - step
+            : i.imm == 1 ? lane + step
+            : i.imm == 2 ? lane ^ step
+                         : least | (step & ~seg);
+    bool p = i.imm == 0 ? j >= most : j <= most;
+    j = p ? j : lane;
+    inRange |= uint32_t(p) << l;
+    source[l] = members >> j & 1 ? a[j] : kUndefined;
+  }
+  writeLanes(w, i.dst, [&](unsigned l) { return source[l]; });
+  if (i.d != 2)
+    writePredicate(w, i.d, inRange);
+  return Flow::Next;
+}
+
+Flow vote(Warp &w, const Instruction &i) {
+  uint32_t members;
+  if (!meet(w, i, false, members))
+    return Flow::Block;
+  uint32_t p = (w.preds[i.a] ^ (i.aux & 1 ? ~0u : 0)) & members;
+  bool all = p == members, any = p != 0;
+  if (i.imm == 3)
+    writeLanes(w, i.dst, [&](unsigned) { return p; });
+  else
+    writePredicate(w, i.dst,
+                   (i.imm == 0   ? all
+                    : i.imm == 1 ? any
+                                 : all || !any)
+                       ? ~0u
+                       : 0);
+  return Flow::Next;
+}
+
+Flow match(Warp &w, const Instruction &i) {
+  uint32_t members;
+  if (!meet(w, i, false, members))
+    return Flow::Block;
+  auto value = [&](unsigned l) {
+    return i.aux == 8 ? reinterpret_cast<const uint64_t *>(w.regs + i.a)[l]
+                      : uint64_t(w.regs[i.a + l]);
+  };
+  uint32_t same[32] = {};
+  bool isAll = true;
+  for (unsigned l = 0; l < 32; ++l)
+    for (uint32_t m = members; m; m &= m - 1) {
+      unsigned k = unsigned(__builtin_ctz(m));
+      if (value(k) == value(l))
+        same[l] |= 1u << k;
+      else if (members >> l & 1)
+        isAll = false;
+    }
+  if (!i.imm) {
+    writeLanes(w, i.dst, [&](unsigned l) { return same[l]; });
+    return Flow::Next;
+  }
+  writeLanes(w, i.dst, [&](unsigned) { return isAll ? members : 0; });
+  if (i.d != 2)
+    writePredicate(w, i.d, isAll ? ~0u : 0);
+  return Flow::Next;
+}
+
+Flow redux(Warp &w, const Instruction &i) {
+  uint32_t members;
+  if (!meet(w, i, false, members))
+    return Flow::Block;
+  bool isFirst = true;
+  uint32_t r = 0;
+  for (uint32_t m = members; m; m &= m - 1) {
+    uint32_t x = w.regs[i.a + unsigned(__builtin_ctz(m))];
+    bool less = i.aux ? int32_t(x) < int32_t(r) : x < r;
+    if (isFirst)
+      r = x;
+    else
+      switch (i.imm) {
+      case 0:
+        r += x;
+        break;
+      case 1:
+        r = less ? x : r;
+        break;
+      case 2:
+        r = less ? r : x;
+        break;
+      case 3:
+        r &= x;
+        break;
+      case 4:
+        r |= x;
+        break;
+      default:
+        r ^= x;
+      }
+    isFirst = false;
+  }
+  writeLanes(w, i.dst, [&](unsigned) { return r; });
+  return Flow::Next;
+}
+
+Flow elect(Warp &w, const Instruction &i) {
+  uint32_t members;
+  if (!meet(w, i, false, members))
+    return Flow::Block;
+  uint32_t leader = members ? uint32_t(__builtin_ctz(members)) : 0;
+  writeLanes(w, i.dst, [&](unsigned) { return leader; });
+  writePredicate(w, i.d, 1u << leader);
+  return Flow::Next;
+}
+
+Flow activeMask(Warp &w, const Instruction &i) {
+  uint32_t mask = w.mask;
+  writeLanes(w, i.dst, [&](unsigned) { return mask; });
+  return Flow::Next;
+}
+
+Flow warpBarrier(Warp &w, const Instruction &i) {
+  uint32_t members;
+  return meet(w, i, true, members) ? Flow::Next : Flow::Block;
+}
+} // namespace
+
+void ptxvm::addShuffle(HandlerList &list) {
+  static const NamedHandler kTable[] = {
+      {"shfl", shuffle},         {"vote", vote},   {"match", match},
+      {"redux", redux},          {"elect", elect}, {"activemask", activeMask},
+      {"bar_warp", warpBarrier},
+  };
+  list.insert(list.end(), std::begin(kTable), std::end(kTable));
+}

@@ -1,0 +1,206 @@
+//===- BodyParser.cpp - statements of a function --------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Instructions, labels, scopes and the directives inside a body (PTX ISA 9.1
+// section 4.3). Modifiers stay one word: the decoder takes them apart.
+//
+//===----------------------------------------------------------------------===//
+#include "ParserImpl.h"
+
+using namespace ptxvm;
+using namespace ptxvm::ast;
+
+std::vector<Statement> BodyParser::run() {
+  while (!lexer.atEnd())
+    statement();
+  if (depth)
+    lexer.fail("a scope is not closed");
+  return std::move(result);
+}
+
+void BodyParser::statement() {
+  Position at = lexer.position();
+  char c = lexer.peek();
+  if (c == ';') {
+    lexer.take(';');
+    return;
+  }
+  Statement s;
+  s.at = at;
+  if (c == '{' || c == '}') {
+    lexer.take(c);
+    if (c == '}' && depth == 0)
+      Lexer::fail(at, "this '}' closes nothing");
+    depth += c == '{' ? 1 : -1;
+    s.kind = c == '{' ? Statement::ScopeBegin : Statement::ScopeEnd;
+    result.push_back(std::move(s));
+    return;
+  }
+  if (c == '.')
+    return directive(at);
+  if (c == '@') {
+    lexer.take('@');
+    s.guardNegated = lexer.take('!');
+    s.guard = lexer.identifier();
+    if (s.guard.empty())
+      lexer.fail("expected a predicate after '@'");
+    s.at = lexer.position();
+    s.opcode = lexer.dotted();
+    return instruction(s);
+  }
+  s.opcode = lexer.dotted();
+  if (s.opcode.empty())
+    Lexer::fail(at, std::string("unexpected character '") + c + "'");
+  if (lexer.peek() == ':') {
+    lexer.take(':');
+    s.kind = Statement::Label;
+    s.label = s.opcode;
+    result.push_back(std::move(s));
+    return;
+  }
+  instruction(s);
+}
+
+void BodyParser::directive(Position at) {
+  std::string_view word = lexer.dotted();
+  Statement s;
+  s.at = at;
+  if (word == ".reg") {
+    s.kind = Statement::Registers;
+    registers(s);
+  } else if (word == ".loc") {
+    s.kind = Statement::Location;
+    s.file = uint32_t(lexer.number().value);
+    s.line = uint32_t(lexer.number().value);
+    lexer.number();
+    // ", function_name label, inlined_at f l c": on the same line.
+    lexer.skipLine();
+  } else if (word == ".branchtargets") {
+    s.kind = Statement::BranchTargets;
+    if (result.empty() || result.back().kind != Statement::Label)
+      Lexer::fail(at, "expected a label before .branchtargets");
+    s.label = result.back().label;
+    result.pop_back();
+    do
+      s.targets.push_back(lexer.identifier());
+    while (lexer.take(','));
+    lexer.expect(';', "after .branchtargets");
+  } else if (word == ".pragma" || word == ".callprototype" ||
+             word == ".calltargets") {
+    return lexer.skipStatement();
+  } else if (word == ".shared" || word == ".local" || word == ".param" ||
+             word == ".global" || word == ".const") {
+    s.kind = Statement::Variables;
+    Variable::Space space = word == ".shared"   ? Variable::Shared
+                            : word == ".local"  ? Variable::Local
+                            : word == ".param"  ? Variable::Param
+                            : word == ".global" ? Variable::Global
+                                                : Variable::Const;
+    variables(space, false, s.variables);
+  } else {
+    Lexer::fail(at, "unsupported directive '" + std::string(word) + "'");
+  }
+  result.push_back(std::move(s));
+}
+
+void BodyParser::registers(Statement &s) {
+  std::string_view type;
+  while (lexer.peek() == '.') {
+    Position at = lexer.position();
+    std::string_view word = lexer.dotted();
+    if (word == ".v2" || word == ".v4")
+      Lexer::fail(at, "unsupported: a vector register");
+    type = word.substr(1);
+  }
+  do {
+    RegisterDeclaration d;
+    d.type = type;
+    d.name = lexer.identifier();
+    if (d.name.empty())
+      lexer.fail("expected the name of a register");
+    if (lexer.take('<')) {
+      Operand n = lexer.number();
+      if (n.value < 0 || n.value > (1 << 24))
+        Lexer::fail(n.at, "register count is out of range");
+      d.count = n.value;
+      lexer.expect('>', "after a register count");
+    }
+    s.registers.push_back(d);
+  } while (lexer.take(','));
+  lexer.expect(';', "after a register declaration");
+}
+
+void BodyParser::instruction(Statement &s) {
+  if (s.opcode.empty())
+    lexer.fail("expected an instruction");
+  s.kind = Statement::Instruction;
+  if (lexer.peek() != ';') {
+    do
+      s.operands.push_back(operand());
+    while (lexer.take(','));
+  }
+  lexer.expect(';', "after an instruction");
+  result.push_back(std::move(s));
+}
+
+Operand BodyParser::operand() {
+  Operand first = primary();
+  if (lexer.peek() != '|')
+    return first;
+  Operand pair;
+  pair.kind = Operand::Pair;
+  pair.at = first.at;
+  pair.elements.push_back(std::move(first));
+  while (lexer.take('|'))
+    pair.elements.push_back(primary());
+  return pair;
+}
+
+Operand BodyParser::primary() {
+  Operand o;
+  o.at = lexer.position();
+  auto list = [&](Operand::Kind kind, char close) {
+    o.kind = kind;
+    if (lexer.peek() != close) {
+      do
+        o.elements.push_back(operand());
+      while (lexer.take(','));
+    }
+    lexer.expect(close, "after a list of operands");
+  };
+  if (lexer.take('{')) {
+    list(Operand::Vector, '}');
+  } else if (lexer.take('(')) {
+    list(Operand::List, ')');
+  } else if (lexer.take('[')) {
+    o.kind = Operand::Address;
+    o.elements.push_back(primary());
+    if (lexer.peek() == '+' || lexer.peek() == '-') {
+      Operand n = lexer.number();
+      if (n.kind != Operand::Integer)
+        Lexer::fail(n.at, "an address offset must be an integer");
+      o.value = n.value;
+    }
+    lexer.expect(']', "after an address");
+  } else if (lexer.take('!')) {
+    o = primary();
+    o.negated = !o.negated;
+  } else if (lexer.startsNumber()) {
+    o = lexer.number();
+  } else {
+    o.name = lexer.identifier();
+    if (o.name.empty())
+      lexer.fail(std::string("expected an operand, found '") + lexer.peek() +
+                 "'");
+    if (o.name == "_")
+      o.kind = Operand::Sink;
+    // symbol+offset as a plain operand: mov.u64 %rd1, table+8.
+    if (o.name[0] != '%' && (lexer.peek() == '+' || lexer.peek() == '-'))
+      o.value = lexer.number().value;
+  }
+  return o;
+}

@@ -1,0 +1,144 @@
+//===- Main.cpp - run a PTX file on the CPU -------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The front door of the PTX machine: one entry of one file, buffers from and to
+// .npy files. Exit codes: 0 right, 1 an expectation failed, 2 the input is
+// wrong, 4 the kernel was stopped.
+//
+//===----------------------------------------------------------------------===//
+#include "Arguments.h"
+
+#include "fa/Emulator/Device.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+
+using namespace ptxvm;
+
+namespace {
+struct Options {
+  std::string file, entry, order = "round-robin", counters, report;
+  std::string grid = "1", block = "1", cluster = "1";
+  uint32_t shared = 0;
+  std::vector<std::string> args;
+  unsigned threads = 0;
+  uint64_t maxInstructions = 0;
+};
+
+int inputError(const std::string &message) {
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  return 2;
+}
+
+/// "X", "X,Y" or "X,Y,Z".
+bool parseDim(const std::string &text, Dim3 &dim) {
+  uint32_t *const parts[] = {&dim.x, &dim.y, &dim.z};
+  size_t at = 0;
+  for (uint32_t *part : parts) {
+    size_t end = std::min(text.find(',', at), text.size());
+    std::string number = text.substr(at, end - at);
+    bool isNumber = !number.empty() && number.size() < 11 &&
+                    number.find_first_not_of("0123456789") == std::string::npos;
+    unsigned long value = isNumber ? std::stoul(number) : 0;
+    if (!value || value > 0xFFFFFFFFul)
+      return false;
+    *part = uint32_t(value);
+    if (end == text.size())
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+std::string countersJson(const Report &report) {
+  return "{\"status\": \"" + std::string(statusName(report.status)) +
+         "\", \"warp_instructions\": " +
+         std::to_string(report.counters.warpInstructions) +
+         ", \"ctas\": " + std::to_string(report.counters.ctas) + "}\n";
+}
+
+int run(const Options &o) {
+  LaunchShape shape;
+  shape.dynamicSharedBytes = o.shared;
+  const std::pair<const char *, std::pair<const std::string *, Dim3 *>> dims[] =
+      {{"--grid", {&o.grid, &shape.grid}},
+       {"--block", {&o.block, &shape.block}},
+       {"--cluster", {&o.cluster, &shape.cluster}}};
+  for (const auto &[flag, d] : dims)
+    if (!parseDim(*d.first, *d.second))
+      return inputError(std::string(flag) + "=" + *d.first +
+                        ": expected X, X,Y or X,Y,Z, each at least 1");
+  auto module = Module::parseFile(o.file);
+  if (!module) {
+    std::fprintf(stderr, "%s\n", module.error().str().c_str());
+    return 2;
+  }
+  std::string entry = o.entry;
+  auto kernels = module->kernels();
+  if (entry.empty() && kernels.size() == 1)
+    entry = kernels[0];
+  if (entry.empty())
+    return inputError(o.file + " has " + std::to_string(kernels.size()) +
+                      " entries; choose one with --entry=NAME");
+  auto order = OrderPolicy::parse(o.order);
+  if (!order)
+    return inputError("--order: " + order.error().message);
+  DeviceOptions options;
+  options.order = *order;
+  options.threads = o.threads;
+  options.maxInstructions = o.maxInstructions;
+  Device device(options);
+  Arguments arguments;
+  for (const std::string &text : o.args)
+    if (auto problem = arguments.add(text, device))
+      return inputError("--arg=" + text + ": " + *problem);
+  Report report = device.launch(*module, entry, shape, arguments.values());
+  for (const Diagnostic &d : report.diagnostics)
+    std::fprintf(stderr, "%s\n", d.str().c_str());
+  if (!o.counters.empty()) {
+    std::ofstream out(o.counters);
+    out << countersJson(report);
+    if (!out)
+      return inputError("cannot write " + o.counters);
+  }
+  if (!report.ok())
+    return report.status == Status::Invalid ? 2 : 4;
+  int code = arguments.finish(device);
+  if (code == 0)
+    std::printf("ok: %llu warp instructions, %llu CTAs\n",
+                (unsigned long long)report.counters.warpInstructions,
+                (unsigned long long)report.counters.ctas);
+  return code;
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("Runs one entry of a PTX file on the CPU.", "fa-ptx-emu");
+  Options o;
+  app.add_option("FILE", o.file, "the PTX file")->required();
+  app.add_option("--entry", o.entry, "the entry; the only one by default");
+  app.add_option("--grid", o.grid, "CTAs: X[,Y,Z]");
+  app.add_option("--block", o.block, "threads of a CTA: X[,Y,Z]");
+  app.add_option("--cluster", o.cluster, "CTAs of a cluster: X[,Y,Z]");
+  app.add_option("--smem", o.shared, "bytes of dynamic shared memory");
+  app.add_option("--arg", o.args,
+                 "in:F.npy, out:F.npy:f32[2,64], inout:IN.npy:OUT.npy, "
+                 "expect:F.npy[:TOL], i32:5, bytes:F.bin, ...")
+      ->allow_extra_args(false);
+  app.add_option("--order", o.order, "round-robin, reverse or random:SEED");
+  app.add_option("--threads", o.threads, "host threads; 0 = one a core");
+  app.add_option("--max-instructions", o.maxInstructions,
+                 "warp instructions before the launch is stopped");
+  app.add_option("--counters", o.counters, "write counters to this JSON file");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  return run(o);
+}

@@ -1,0 +1,371 @@
+//===- WarpTest.cpp - lanes together --------------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Divergence, shuffles, barriers, matrix fragments, cp.async and the ways in
+// which a run stops.
+//
+//===----------------------------------------------------------------------===//
+#include "Harness.h"
+
+#include <cmath>
+
+using namespace ptxvm;
+using namespace ptxvm::test;
+
+namespace {
+TEST(Divergence, lanesThatLeaveALoopWaitForTheOthers) {
+  // Lane l counts to l; behind the loop all 32 lanes are together again.
+  Snippet r = run(R"(
+    mov.u32 %r0, 0;
+  LOOP:
+    setp.ge.u32 %p0, %r0, %tid;
+    @%p0 bra DONE;
+    add.u32 %r0, %r0, 1;
+    bra LOOP;
+  DONE:
+    activemask.b32 %out1;
+    mov.u32 %out0, %r0;)");
+  ASSERT_RUNS(r);
+  for (uint32_t l = 0; l < 32; ++l) {
+    EXPECT_EQ(r.out[0][l], l);
+    EXPECT_EQ(r.out[1][l], ~0u);
+  }
+}
+
+TEST(Divergence, branchTable) {
+  Snippet r = run(R"(
+    and.b32 %r0, %tid, 3;
+    brx.idx %r0, TABLE;
+  TABLE: .branchtargets A, B, A, C;
+  A: mov.u32 %out0, 10; bra.uni END;
+  B: mov.u32 %out0, 11; bra.uni END;
+  C: mov.u32 %out0, 12;
+  END:)");
+  ASSERT_RUNS(r);
+  const uint32_t want[] = {10, 11, 10, 12};
+  for (uint32_t l = 0; l < 32; ++l)
+    EXPECT_EQ(r.out[0][l], want[l & 3]);
+}
+
+struct ShuffleCase {
+  const char *mode;
+  uint32_t b, c;
+};
+TEST(Shuffle, everyModeFollowsTheFormula) {
+  for (const char *mode : {"up", "down", "bfly", "idx"})
+    for (uint32_t c : {0u, 31u, 0x181Fu, 0x1C07u, 0x1800u})
+      for (uint32_t b : {0u, 1u, 5u, 8u, 31u}) {
+        Snippet r = run("shfl.sync." + std::string(mode) +
+                        ".b32 %out0|%p0, %tid, " + std::to_string(b) + ", " +
+                        std::to_string(c) + ", -1; selp.b32 %out1, 1, 0, %p0;");
+        ASSERT_RUNS(r);
+        for (int l = 0; l < 32; ++l) {
+          int seg = int(c >> 8 & 31), cval = int(c & 31), j = 0;
+          int most = (l & seg) | (cval & ~seg);
+          bool p = false;
+          switch (mode[0]) {
+          case 'u':
+            j = l - int(b);
+            p = j >= most;
+            break;
+          case 'd':
+            j = l + int(b);
+            p = j <= most;
+            break;
+          case 'b':
+            j = l ^ int(b);
+            p = j <= most;
+            break;
+          default:
+            j = (l & seg) | (int(b) & ~seg);
+            p = j <= most;
+          }
+          ASSERT_EQ(r.out[0][l], uint32_t(p ? j : l)) << mode << b << " " << c;
+          ASSERT_EQ(r.out[1][l], uint32_t(p));
+        }
+      }
+}
+
+TEST(Shuffle, voteMatchReduxBarWarp) {
+  Snippet r = run(R"(
+    setp.lt.u32 %p0, %tid, 5;
+    vote.sync.ballot.b32 %out0, %p0, -1;
+    redux.sync.add.s32 %out1, %tid, -1;
+    and.b32 %r0, %tid, 1;
+    match.any.sync.b32 %out2, %r0, -1;
+    @%p0 bra A;
+    bar.warp.sync -1;
+    bra B;
+  A: bar.warp.sync -1;
+  B: mov.u32 %out3, 7;)");
+  ASSERT_RUNS(r);
+  for (uint32_t l = 0; l < 32; ++l) {
+    EXPECT_EQ(r.out[0][l], 31u);
+    EXPECT_EQ(r.out[1][l], 496u);
+    EXPECT_EQ(r.out[2][l], l & 1 ? 0xAAAAAAAAu : 0x55555555u);
+    EXPECT_EQ(r.out[3][l], 7u);
+  }
+}
+
+TEST(Ldmatrix, plainAndTransposed) {
+  // Row r of matrix 0 holds the numbers 8r .. 8r+7.
+  Snippet r = run(R"(
+    mov.u32 %r0, smem;
+    mad.lo.u32 %r1, %tid, 4, %r0;
+    shl.b32 %r2, %tid, 1;
+    add.u32 %r3, %r2, 1;
+    shl.b32 %r3, %r3, 16;
+    or.b32 %r2, %r2, %r3;
+    st.shared.u32 [%r1], %r2;
+    bar.sync 0;
+    and.b32 %r4, %tid, 7;
+    mad.lo.u32 %r4, %r4, 16, %r0;
+    ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%out0}, [%r4];
+    ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%out1}, [%r4];
+    movmatrix.sync.aligned.m8n8.trans.b16 %out2, %out1;)");
+  ASSERT_RUNS(r);
+  for (uint32_t l = 0; l < 32; ++l) {
+    uint32_t g = l >> 2, t = l & 3;
+    EXPECT_EQ(r.out[0][l], (8 * g + 2 * t) | (8 * g + 2 * t + 1) << 16);
+    EXPECT_EQ(r.out[1][l], (8 * 2 * t + g) | (8 * (2 * t + 1) + g) << 16);
+    EXPECT_EQ(r.out[2][l], r.out[0][l]);
+  }
+}
+
+TEST(MmaSync, oneHotMatricesFindEveryElement) {
+  // A is 1 at (m, k) and B is 1 at (k, n): D must be 1 at (m, n) alone.
+  for (uint32_t m : {0u, 3u, 8u, 15u})
+    for (uint32_t k : {0u, 1u, 6u, 7u, 8u, 13u, 15u})
+      for (uint32_t n : {0u, 5u, 7u}) {
+        std::string body = R"(
+    .reg .b32 %A<4>, %B<2>, %g, %t, %m, %k, %n;
+    mov.u32 %m, )" + std::to_string(m) +
+                           "; mov.u32 %k, " + std::to_string(k) +
+                           "; mov.u32 %n, " + std::to_string(n) + R"(;
+    shr.u32 %g, %tid, 2; and.b32 %t, %tid, 3;)";
+        auto one = [&](const std::string &reg, int row, int column, bool isA) {
+          std::string major = isA ? "%m" : "%n",
+                      own = isA ? std::to_string(row) : "0";
+          body += "add.u32 %r0, %g, " + own + "; setp.eq.u32 %p0, %r0, " +
+                  major + "; shl.b32 %r1, %t, 1; add.u32 %r1, %r1, " +
+                  std::to_string(column) +
+                  "; setp.eq.and.u32 %p1, %r1, %k, %p0; add.u32 %r1, %r1, 1; "
+                  "setp.eq.and.u32 %p2, %r1, %k, %p0; selp.b32 " +
+                  reg + ", 0x3C00, 0, %p1; @%p2 mov.u32 " + reg +
+                  ", 0x3C000000;\n";
+        };
+        for (int r = 0; r < 4; ++r)
+          one("%A" + std::to_string(r), 8 * (r & 1), 8 * (r >> 1), true);
+        for (int r = 0; r < 2; ++r)
+          one("%B" + std::to_string(r), 0, 8 * r, false);
+        body += "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%out0, "
+                "%out1, %out2, %out3}, {%A0, %A1, %A2, %A3}, {%B0, %B1}, "
+                "{%out0, %out1, %out2, %out3};";
+        Snippet r = run("{" + body + "}");
+        ASSERT_RUNS(r);
+        for (uint32_t i = 0; i < 4; ++i)
+          for (uint32_t l = 0; l < 32; ++l) {
+            uint32_t row = (l >> 2) + 8 * (i >> 1);
+            uint32_t column = 2 * (l & 3) + (i & 1);
+            ASSERT_EQ(r.out[i][l], row == m && column == n ? bits(1.0f) : 0u)
+                << m << " " << k << " " << n;
+          }
+      }
+}
+
+std::string copyKernel(bool waits) {
+  return std::string(R"(
+    mov.u32 %r0, smem;
+    mad.lo.u32 %r1, %tid, 4, %r0;
+    st.shared.u32 [%r1], 77;
+    cp.async.ca.shared.global [%r1], [%a2], 4;
+    cp.async.commit_group;
+    )") + (waits ? "cp.async.wait_group 0;" : "") +
+         "ld.shared.u32 %out0, [%r1]; cp.async.wait_all;"
+         "ld.shared.u32 %out1, [%r1];";
+}
+
+TEST(AsyncCopy, withoutTheWaitOldDataIsRead) {
+  std::array<Words, 4> in{};
+  in[0] = words([](uint32_t l) { return 100 + l; });
+  Snippet late = run(copyKernel(false), in), waited = run(copyKernel(true), in);
+  DeviceOptions early;
+  early.lateCompletion = false;
+  Snippet atOnce = run(copyKernel(false), in, early);
+  ASSERT_RUNS(late);
+  for (uint32_t l = 0; l < 32; ++l) {
+    EXPECT_EQ(late.out[0][l], 77u);
+    EXPECT_EQ(late.out[1][l], 100 + l);
+    EXPECT_EQ(waited.out[0][l], 100 + l);
+    EXPECT_EQ(atOnce.out[0][l], 100 + l);
+  }
+}
+
+TEST(AsyncCopy, waitGroupLeavesTheYoungestAndSourceSizeFillsZeros) {
+  std::array<Words, 4> in{};
+  in[0] = words([](uint32_t l) { return 100 + l; });
+  Snippet r = run(R"(
+    mov.u32 %r0, smem;
+    mad.lo.u32 %r1, %tid, 4, %r0;
+    st.shared.u32 [%r1], 1;
+    st.shared.u32 [%r1+1024], 2;
+    cp.async.ca.shared.global [%r1], [%a2], 4;
+    cp.async.commit_group;
+    cp.async.ca.shared.global [%r1+1024], [%a2], 4, 0;
+    cp.async.commit_group;
+    cp.async.wait_group 1;
+    ld.shared.u32 %out0, [%r1];
+    ld.shared.u32 %out1, [%r1+1024];
+    cp.async.wait_group 0;
+    ld.shared.u32 %out2, [%r1+1024];)",
+                  in);
+  ASSERT_RUNS(r);
+  for (uint32_t l = 0; l < 32; ++l) {
+    EXPECT_EQ(r.out[0][l], 100 + l);
+    EXPECT_EQ(r.out[1][l], 2u);
+    EXPECT_EQ(r.out[2][l], 0u);
+  }
+}
+
+TEST(Atomic, lanesActInTurn) {
+  Snippet r = run(R"(
+    mov.u32 %r0, smem;
+    st.shared.u32 [%r0], 5;
+    bar.sync 0;
+    atom.shared.add.u32 %out0, [%r0], 2;
+    bar.sync 0;
+    ld.shared.u32 %out1, [%r0];
+    mov.b32 %r2, 0f3F800000;
+    st.shared.u32 [%r0+8], 0;
+    bar.sync 0;
+    red.shared.add.f32 [%r0+8], %r2;
+    bar.sync 0;
+    ld.shared.u32 %out2, [%r0+8];)");
+  ASSERT_RUNS(r);
+  for (uint32_t l = 0; l < 32; ++l) {
+    EXPECT_EQ(r.out[0][l], 5 + 2 * l);
+    EXPECT_EQ(r.out[1][l], 69u);
+    EXPECT_EQ(asFloat(r.out[2][l]), 32.0f);
+  }
+}
+
+TEST(Local, genericAddressesReachEveryWindow) {
+  Snippet r = run(R"(
+    .local .align 8 .b8 depot[16];
+    mov.u64 %rd0, depot;
+    cvta.local.u64 %rd1, %rd0;
+    st.u32 [%rd1+4], %tid;
+    ld.local.u32 %out0, [%rd0+4];
+    mov.u64 %rd2, smem;
+    cvta.shared.u64 %rd3, %rd2;
+    mad.wide.u32 %rd3, %tid, 4, %rd3;
+    st.u32 [%rd3], %tid;
+    cvta.to.shared.u64 %rd4, %rd3;
+    ld.shared.u32 %out1, [%rd4];)");
+  ASSERT_RUNS(r);
+  for (uint32_t l = 0; l < 32; ++l) {
+    EXPECT_EQ(r.out[0][l], l);
+    EXPECT_EQ(r.out[1][l], l);
+  }
+}
+
+std::string firstMessage(const Snippet &r) {
+  return r.report.diagnostics.empty() ? "" : r.report.diagnostics[0].str();
+}
+#define EXPECT_HAS(text, part)                                                 \
+  EXPECT_NE((text).find(part), std::string::npos) << (text)
+
+TEST(Stops, outOfBoundsNamesTheBufferAndTheDistance) {
+  Snippet r = run("ld.global.u32 %out0, [%a2+512];");
+  EXPECT_EQ(r.report.status, Status::Fault);
+  EXPECT_HAS(firstMessage(r), "0 bytes past the end of buffer 'in' (512");
+  EXPECT_HAS(firstMessage(r), "lane 0");
+  EXPECT_HAS(firstMessage(r), "test.ptx:26:1: error");
+}
+TEST(Stops, misalignedAndReadOnly) {
+  Snippet r = run("ld.global.u32 %out0, [%a2+2];");
+  EXPECT_HAS(firstMessage(r), "is not aligned to 4");
+  r = run("st.global.u32 [%a2], 0;");
+  EXPECT_HAS(firstMessage(r), "which is read-only");
+  r = run("mov.u32 %r0, 8192; ld.shared.u32 %out0, [%r0];");
+  EXPECT_HAS(firstMessage(r), "8192 bytes of shared memory");
+}
+TEST(Stops, deadlockSaysWhoWaitsForWhat) {
+  // Half of the lanes wait for the other half, which left.
+  Snippet r = run("setp.lt.u32 %p0, %tid, 16; @%p0 bar.sync 1, 64;");
+  EXPECT_EQ(r.report.status, Status::Deadlock);
+  EXPECT_HAS(firstMessage(r), "warp 0 lanes 0x0000ffff wait at line 26 for "
+                              "barrier 1");
+}
+TEST(Stops, instructionLimit) {
+  DeviceOptions options;
+  options.maxInstructions = 1000;
+  Snippet r = run("L: bra L;", {}, options);
+  EXPECT_EQ(r.report.status, Status::InstructionLimit);
+  EXPECT_HAS(firstMessage(r), "stopped after 1000 warp instructions");
+}
+TEST(Stops, wrongPrograms) {
+  EXPECT_HAS(firstMessage(run("frobnicate.u32 %out0, 1;")),
+             "test.ptx:26:1: error: unsupported instruction 'frobnicate.u32'");
+  EXPECT_HAS(firstMessage(run("add.u32 %out0, %in0, %nope;")),
+             "test.ptx:26:22: error: unknown name '%nope'");
+  EXPECT_HAS(firstMessage(run("add.u32 %out0, %in0;")), "takes 3 operands");
+  EXPECT_HAS(firstMessage(run("add.u32 %out0, %in0, %rd1;")), "has 64 bits");
+  EXPECT_HAS(firstMessage(run("bra NOWHERE;")), "unknown label 'NOWHERE'");
+  EXPECT_HAS(firstMessage(run("ld.shared.u32 %out0, [k_in];")),
+             "is not in the space");
+  EXPECT_HAS(firstMessage(run("trap;")), "executed trap");
+}
+TEST(Stops, truncatedFile) {
+  std::string text = wrap("");
+  auto m = Module::parse(text.substr(0, text.size() - 20), "cut.ptx");
+  ASSERT_FALSE(m);
+  EXPECT_HAS(m.error().str(), "cut.ptx:6:3: error: this '{' is not closed");
+}
+TEST(Stops, wrongArguments) {
+  auto m = Module::parse(wrap(""), "t.ptx");
+  ASSERT_TRUE(m);
+  Device device;
+  Report r = device.launch(*m, "k", {{1}, {32}, {1}, 0}, {Argument::of(1)});
+  EXPECT_EQ(r.status, Status::Invalid);
+  EXPECT_HAS(r.diagnostics[0].str(), "takes 2 arguments, found 1");
+  r = device.launch(*m, "q", {{1}, {32}, {1}, 0}, {});
+  EXPECT_HAS(r.diagnostics[0].str(), "no entry 'q'");
+}
+
+TEST(Calls, functionsAreExpandedInPlace) {
+  std::string text = wrap(R"(
+  {
+    .param .b32 p0;
+    .param .b32 ret0;
+    st.param.b32 [p0], %tid;
+    call.uni (ret0), twice, (p0);
+    ld.param.b32 %out0, [ret0];
+  })");
+  text.insert(text.find(".visible"), R"(
+.func (.param .b32 r) twice(.param .b32 x)
+{
+  .reg .b32 %r<3>;
+  ld.param.b32 %r1, [x];
+  add.u32 %r2, %r1, %r1;
+  st.param.b32 [r], %r2;
+  ret;
+}
+)");
+  auto m = Module::parse(text, "t.ptx");
+  ASSERT_TRUE(m) << m.error().str();
+  Device device;
+  uint64_t a = device.alloc(512, "in"), b = device.alloc(512, "out");
+  Report r = device.launch(*m, "k", {{1}, {32}, {1}, 0},
+                           {Argument::of(a), Argument::of(b)});
+  ASSERT_TRUE(r.ok()) << r.diagnostics[0].str();
+  Words out;
+  device.read(b, out.data(), 128);
+  for (uint32_t l = 0; l < 32; ++l)
+    EXPECT_EQ(out[l], 2 * l);
+}
+} // namespace

@@ -17,12 +17,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionSupport.h"
+#include "AttentionFacts.h"
+#include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
 #include "fa/Dialect/FA/Transforms/Transforms.h"
 #include "fa/Target/TargetInfo.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -218,11 +220,27 @@ static void appendPlan(InFlightDiagnostic &error, const Plan &plan) {
         << ", state = " << stringifyStateKind(plan.state);
 }
 
+/// How far a plan is beyond the target: the larger of the two ratios.
+static double getExcess(const Plan &plan, const HeadDims &dims,
+                        const TargetInfo &target) {
+  Resources need = estimateResources(plan, dims, target);
+  double shared = static_cast<double>(need.sharedBytes) /
+                  static_cast<double>(target.maxDynamicSharedBytes);
+  double registers =
+      static_cast<double>(need.registersPerThread) /
+      static_cast<double>(getAvailableRegisters(plan.warps, target));
+  return std::max(shared, registers);
+}
+
 /// Says what the schedule needs, what there is and what would fit.
 static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
                                   const HeadDims &dims,
                                   const TargetInfo &target) {
-  Plan plan = enumeratePlans(given, dims).back();
+  // Of the plans that keep the given keys, the one that comes nearest.
+  SmallVector<Plan> plans = enumeratePlans(given, dims);
+  Plan plan = *llvm::min_element(plans, [&](const Plan &a, const Plan &b) {
+    return getExcess(a, dims, target) < getExcess(b, dims, target);
+  });
   Resources need = estimateResources(plan, dims, target);
   InFlightDiagnostic error = op.emitOpError("schedule does not fit ");
   error << target.name << ": ";
@@ -254,10 +272,11 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
 
 FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
                                                  const TargetInfo &target) {
+  // What is not compiled is said here, before anything is changed.
+  if (failed(checkSupported(op)))
+    return failure();
   MLIRContext *context = op.getContext();
   AttentionDims extents = op.getDims();
-  if (ShapedType::isDynamic(extents.D) || ShapedType::isDynamic(extents.Dv))
-    return op.emitOpError("needs static head dims D and Dv");
   Type element = cast<ShapedType>(op.getQuery().getType()).getElementType();
   HeadDims dims{static_cast<int64_t>(llvm::alignTo(extents.D, kProductRows)),
                 static_cast<int64_t>(llvm::alignTo(extents.Dv, kProductRows)),
@@ -275,6 +294,33 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
                            std::nullopt);
 }
 
+/// The schedule written as KEY=V,...; null after an error at `loc`.
+static ScheduleAttr parseSchedule(StringRef keys, Location loc) {
+  std::string text = ("#fa.schedule<" + keys + ">").str();
+  auto schedule =
+      dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, loc.getContext()));
+  if (!schedule)
+    emitError(loc) << "schedule '" << keys
+                   << "' is not a list KEY=V,... of keys of #fa.schedule";
+  return schedule;
+}
+
+/// The keys of `keys`, and where it has none those of `base` (may be null).
+static ScheduleAttr overrideKeys(ScheduleAttr base, ScheduleAttr keys) {
+  if (!base)
+    return keys;
+  auto either = [](auto first, auto second) { return first ? first : second; };
+  return ScheduleAttr::get(keys.getContext(),
+                           either(keys.getTileQ(), base.getTileQ()),
+                           either(keys.getTileKv(), base.getTileKv()),
+                           either(keys.getWarps(), base.getWarps()),
+                           either(keys.getStages(), base.getStages()),
+                           either(keys.getState(), base.getState()),
+                           either(keys.getSplits(), base.getSplits()),
+                           either(keys.getQuery(), base.getQuery()),
+                           either(keys.getPingpong(), base.getPingpong()));
+}
+
 namespace {
 struct SelectSchedulePass
     : public fa::impl::FASelectScheduleBase<SelectSchedulePass> {
@@ -282,26 +328,39 @@ struct SelectSchedulePass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto named = module->getAttrOfType<StringAttr>(kTargetAttr);
-    std::string name = target;
-    if (name.empty())
-      name = named ? named.getValue().str() : "sm_80";
-    std::string error;
-    const TargetInfo *info = lookupTarget(name, error);
-    if (!info) {
-      module.emitError(error);
+    const TargetInfo *info = findTarget(module);
+    ScheduleAttr keys;
+    if (!schedule.empty())
+      keys = parseSchedule(schedule, module.getLoc());
+    if (!info || (!schedule.empty() && !keys))
       return signalPassFailure();
-    }
     module->setAttr(kTargetAttr, StringAttr::get(&getContext(), info->name));
     WalkResult result = module.walk([&](AttentionOp op) {
-      FailureOr<ScheduleAttr> schedule = selectSchedule(op, *info);
-      if (failed(schedule))
+      if (keys)
+        op.setScheduleAttr(overrideKeys(op.getScheduleAttr(), keys));
+      FailureOr<ScheduleAttr> complete = selectSchedule(op, *info);
+      if (failed(complete))
         return WalkResult::interrupt();
-      op.setScheduleAttr(*schedule);
+      op.setScheduleAttr(*complete);
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();
+  }
+
+private:
+  /// The target of the option, else of the module, else the first one served.
+  const TargetInfo *findTarget(ModuleOp module) {
+    std::string name = target;
+    if (name.empty()) {
+      auto named = module->getAttrOfType<StringAttr>(kTargetAttr);
+      name = named ? named.getValue().str() : "sm_80";
+    }
+    std::string error;
+    const TargetInfo *info = lookupTarget(name, error);
+    if (!info)
+      module.emitError(error);
+    return info;
   }
 };
 } // namespace

@@ -23,7 +23,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionSupport.h"
+#include "AttentionFacts.h"
 #include "OnlineSoftmax.h"
 #include "TileBuilder.h"
 #include "Visibility.h"

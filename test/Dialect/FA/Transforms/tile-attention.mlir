@@ -74,3 +74,199 @@ func.func @dense_dynamic(%q: !mem, %k: !mem, %v: !mem, %o: !mem, %lse: !lse) {
   return
 }
 }
+
+// -----
+
+// Causal, bottom_right: the bound of each row, of the first and of the last
+// one. Keys behind the last row's bound are not even in the planes of K and V;
+// in the partial loop one compare and one select.
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+!q = memref<1x12x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
+!kv = memref<1x4x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
+module attributes {fa.target = "sm_80"} {
+// CHECK-LABEL: func.func @causal_bottom_right
+// CHECK-SAME:    masks = [{alignment = "bottom_right", kind = "causal", prefix = 0 : i64}]
+// CHECK:       scf.forall (%{{.*}}, %[[H:.*]], %[[IB:.*]]) in
+// CHECK-DAG:     %[[SQ:.*]] = arith.index_cast %dim : index to i32
+// CHECK-DAG:     %[[SK:.*]] = arith.index_cast %dim{{_.*}} : index to i32
+// CHECK:         %[[OFFSET:.*]] = arith.subi %[[SK]], %[[SQ]] : i32
+// CHECK:         %[[SHIFT:.*]] = arith.addi %[[OFFSET]], %c1_i32 : i32
+// CHECK:         %[[HI_FIRST_RAW:.*]] = arith.addi %{{.*}}, %[[SHIFT]] : i32
+// CHECK:         %[[HI_FIRST:.*]] = arith.minsi %[[SK]], %[[HI_FIRST_RAW]] : i32
+// CHECK:         %[[ROWS:.*]] = fa.tile_index %{{.*}} dim 0 : vector<64xi32>
+// CHECK:         %[[HI:.*]] = arith.minsi %{{.*}} : vector<64xi32>
+// CHECK:         %[[HI_LAST:.*]] = arith.minsi %[[SK]], %{{.*}} : i32
+// CHECK:         %[[CLAMPED:.*]] = arith.maxsi %[[HI_LAST]], %c0_i32 : i32
+// CHECK:         %[[KEYS:.*]] = arith.index_cast %[[CLAMPED]] : i32 to index
+// CHECK:         %[[GROUP:.*]] = arith.divui %[[H]], %c3 : index
+// CHECK:         memref.subview %{{.*}}[%{{.*}}, %[[GROUP]], 0, 0] [1, 1, %[[KEYS]], 64]
+// CHECK:         scf.for
+// CHECK-NOT:       fa.tile_index
+// CHECK:         } {fa.blocks = "full"}
+// CHECK:         scf.for
+// CHECK:           %[[S:.*]] = vector.contract
+// CHECK:           %[[J:.*]] = fa.tile_index %c0_i32 dim 1 : vector<64x16xi32>
+// CHECK:           %[[HI_REL:.*]] = arith.subi %[[HI]], %{{.*}} : vector<64xi32>
+// CHECK:           %[[COLUMN:.*]] = vector.shape_cast %[[HI_REL]] : vector<64xi32> to vector<64x1xi32>
+// CHECK:           %[[TILE:.*]] = vector.broadcast %[[COLUMN]]
+// CHECK:           %[[VISIBLE:.*]] = arith.cmpi slt, %[[J]], %[[TILE]]
+// CHECK:           arith.select %[[VISIBLE]], %[[S]], %{{.*}} : vector<64x16xi1>
+// CHECK:         } {fa.blocks = "partial"}
+// CHECK-NOT:     math.log2
+func.func @causal_bottom_right(%q: !q, %k: !kv, %v: !kv, %o: !q) {
+  fa.attention %q, %k, %v masks [#fa.causal<bottom_right>] outs(%o : !q) {schedule = #schedule} : !q, !kv, !kv
+  return
+}
+}
+
+// -----
+
+// A left bound gives a partial loop before the full one. Every block is in one
+// of the three.
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+!mem = memref<1x1x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
+module attributes {fa.target = "sm_80"} {
+// CHECK-LABEL: func.func @left_edge
+// CHECK:         %[[FULL_END:.*]] = arith.divui %{{.*}}, %c16 : index
+// CHECK:         %[[END:.*]] = arith.divui
+// CHECK:         %[[BEGIN:.*]] = arith.divui
+// CHECK:         %[[FULL_BEGIN:.*]] = arith.divui
+// CHECK:         %[[LEFT_END:.*]] = arith.minui %[[FULL_BEGIN]], %[[END]] : index
+// CHECK:         %[[RIGHT_BEGIN:.*]] = arith.maxui %[[LEFT_END]], %[[FULL_END]] : index
+// CHECK:         scf.for %{{.*}} = %[[BEGIN]] to %[[LEFT_END]]
+// CHECK:           arith.cmpi slt
+// CHECK:           arith.cmpi sge
+// CHECK:           arith.andi
+// CHECK:         } {fa.blocks = "partial"}
+// CHECK:         scf.for %{{.*}} = %[[LEFT_END]] to %[[FULL_END]]
+// CHECK:         } {fa.blocks = "full"}
+// CHECK:         scf.for %{{.*}} = %[[RIGHT_BEGIN]] to %[[END]]
+// CHECK:         } {fa.blocks = "partial"}
+func.func @left_edge(%q: !mem, %o: !mem) {
+  fa.attention %q, %q, %q masks [#fa.window<top_left, left = 100, right = 0>] outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+}
+
+// -----
+
+// Lengths are clamped to the extent. A dense mask is broadcast by strides of 0,
+// where an extent is 1 at run time too, and asked in full blocks as well. The
+// layout is turned by views. Head dims are padded to 48 and 80.
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+!q = memref<2x?x12x40xbf16, strided<[?, ?, ?, ?], offset: ?>>
+!k = memref<2x?x4x40xbf16, strided<[?, ?, ?, ?], offset: ?>>
+!v = memref<2x?x4x80xbf16, strided<[?, ?, ?, ?], offset: ?>>
+!o = memref<2x?x12x80xbf16, strided<[?, ?, ?, ?], offset: ?>>
+module attributes {fa.target = "sm_80"} {
+// CHECK-LABEL: func.func @lengths_mask_layout
+// CHECK-SAME:    %[[N:[a-z0-9]+]]: memref<2xi32
+// CHECK-SAME:    {dims = ["Hq", "1", "Sk"], kind = "input", role = "mask", type = "i1"}
+// CHECK:         memref.transpose %{{.*}} (d0, d1, d2, d3) -> (d0, d2, d1, d3) {{.*}} to memref<2x12x?x40xbf16
+// CHECK:         %{{.*}}, %[[OFFSET:.*]], %[[SIZES:.*]]:3, %[[STRIDES:.*]]:3 = memref.extract_strided_metadata
+// CHECK:         %[[ONE_HEAD:.*]] = arith.cmpi eq, %[[SIZES]]#0, %c1
+// CHECK:         %[[HEAD_STRIDE:.*]] = arith.select %[[ONE_HEAD]], %[[ZERO:.*]], %[[STRIDES]]#0
+// CHECK:         %[[KEY_STRIDE:.*]] = arith.select %{{.*}}, %[[ZERO]], %[[STRIDES]]#2
+// CHECK:         memref.reinterpret_cast %{{.*}} to offset: [%[[OFFSET]]], sizes: [2, 12, %{{.*}}, %{{.*}}], strides: [%[[ZERO]], %[[HEAD_STRIDE]], %[[ZERO]], %[[KEY_STRIDE]]]
+// CHECK:         scf.forall (%[[B:.*]], %{{.*}}, %{{.*}}) in (2, 12, %{{.*}})
+// CHECK:           %[[LENGTH:.*]] = memref.load %[[N]][%[[B]]]
+// CHECK:           %[[LOW:.*]] = arith.maxsi %[[LENGTH]], %c0_i32
+// CHECK:           arith.minsi %[[LOW]], %{{.*}} : i32
+// CHECK:           fa.load_tile {{.*}} -> vector<64x48xbf16>
+// CHECK:           scf.for
+// CHECK:             %[[M:.*]] = fa.load_tile {{.*}} -> vector<64x16xi1>
+// CHECK:             arith.select %[[M]], %{{.*}} : vector<64x16xi1>, vector<64x16xf32>
+// CHECK:             vector.contract {{.*}} vector<64x16xbf16>, vector<16x80xbf16> into vector<64x80xf32>
+// CHECK:           } {fa.blocks = "full"}
+// CHECK:           scf.for
+// CHECK:             %[[STRUCTURAL:.*]] = arith.cmpi slt
+// CHECK:             %[[DENSE:.*]] = fa.load_tile
+// CHECK:             arith.andi %[[STRUCTURAL]], %[[DENSE]]
+// CHECK:           } {fa.blocks = "partial"}
+func.func @lengths_mask_layout(%q: !q, %k: !k, %v: !v, %m: memref<?x1x?xi1>, %n: memref<2xi32>, %o: !o) {
+  fa.attention %q, %k, %v mask(%m : memref<?x1x?xi1>) kv_lengths(%n : memref<2xi32>) outs(%o : !o) {schedule = #schedule, layout = "bshd"} : !q, !k, !v
+  return
+}
+}
+
+// -----
+
+// Rows behind a query length are not read, and are stored as 0 and -inf.
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+!mem = memref<2x1x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
+!lse = memref<2x1x?xf32>
+module attributes {fa.target = "sm_80"} {
+// CHECK-LABEL: func.func @query_lengths
+// CHECK:           %[[QUERIES:.*]] = arith.minsi %{{.*}}, %{{.*}} : i32
+// CHECK:           %[[HAS_ROWS:.*]] = arith.cmpi slt, %{{.*}}, %[[QUERIES]]
+// CHECK:           arith.select %[[HAS_ROWS]], %{{.*}}, %c0
+// CHECK:           %[[NO_QUERY:.*]] = arith.cmpi sge, %{{.*}} : vector<64xi32>
+// CHECK:           %[[ROWS:.*]] = arith.index_cast %[[QUERIES]]
+// CHECK:           memref.subview %arg0[%{{.*}}] [1, 1, %[[ROWS]], 64]
+// CHECK:         } {fa.blocks = "partial"}
+// CHECK:         arith.select %[[NO_QUERY]], %{{.*}} : vector<64xi1>, vector<64xf32>
+func.func @query_lengths(%q: !mem, %n: memref<2xi32>, %o: !mem, %lse: !lse) {
+  fa.attention %q, %q, %q q_lengths(%n : memref<2xi32>) outs(%o, %lse : !mem, !lse) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+}
+
+// -----
+
+// The factor of the exponent is positive: a negative scale changes the sign of
+// the scores, scale 0 makes them 0, an operand decides at run time.
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+!mem = memref<1x1x16x16xf16>
+module attributes {fa.target = "sm_80"} {
+// CHECK-LABEL: func.func @negative_scale
+// CHECK-SAME:    scale = -1.000000e+00 : f64
+// CHECK:         %[[C:.*]] = arith.constant 1.44269502 : f32
+// CHECK:         %[[S:.*]] = vector.contract
+// CHECK-NEXT:    arith.negf %[[S]] : vector<64x16xf32>
+func.func @negative_scale(%q: !mem, %o: !mem) {
+  fa.attention %q, %q, %q scale(-1.0) outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+// CHECK-LABEL: func.func @zero_scale
+// CHECK-DAG:     arith.constant 1.44269502 : f32
+// CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
+// CHECK:         %[[S:.*]] = vector.contract
+// CHECK-NEXT:    %[[SIGN:.*]] = vector.broadcast %[[ZERO]] : f32
+// CHECK-NEXT:    arith.mulf %[[S]], %[[SIGN]]
+func.func @zero_scale(%q: !mem, %o: !mem) {
+  fa.attention %q, %q, %q scale(0.0) outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+// CHECK-LABEL: func.func @scale_operand
+// CHECK-SAME:    %[[SCALE:[a-z0-9]+]]: f32
+// CHECK-SAME:    {dims = [], kind = "scalar", role = "scale", type = "f32"}
+// CHECK:         %[[MAGNITUDE:.*]] = math.absf %[[SCALE]]
+// CHECK:         %[[FACTOR:.*]] = arith.mulf %[[MAGNITUDE]]
+// CHECK:         %[[IS_ZERO:.*]] = arith.cmpf olt, %[[FACTOR]]
+// CHECK:         %[[IS_NEGATIVE:.*]] = arith.cmpf olt, %[[SCALE]]
+// CHECK:         %[[SIGN:.*]] = arith.select %[[IS_NEGATIVE]]
+// CHECK:         arith.select %[[IS_ZERO]], %{{.*}}, %[[SIGN]]
+func.func @scale_operand(%q: !mem, %s: f32, %o: !mem) {
+  fa.attention %q, %q, %q scale(%s : f32) outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+}
+
+// -----
+
+// Extents of heads that are not static: kv(h) = h * Hkv / Hq, so that nothing
+// is divided by a count of K/V heads that may be 0.
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+!mem = memref<?x?x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
+module attributes {fa.target = "sm_80"} {
+// CHECK-LABEL: func.func @dynamic_heads
+// CHECK-DAG:     %[[HQ:.*]] = memref.dim %arg0, %c1
+// CHECK-DAG:     %[[HKV:.*]] = memref.dim %arg1, %c1
+// CHECK:         scf.forall (%{{.*}}, %[[H:.*]], %{{.*}}) in (%{{.*}}, %[[HQ]], %{{.*}})
+// CHECK:           %[[PRODUCT:.*]] = arith.muli %[[H]], %[[HKV]]
+// CHECK:           arith.divui %[[PRODUCT]], %[[HQ]]
+func.func @dynamic_heads(%q: !mem, %k: !mem, %o: !mem) {
+  fa.attention %q, %k, %k outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+}

@@ -11,6 +11,41 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FABufferizeAttention
+    : Pass<"fa-bufferize-attention", "ModuleOp"> {
+  let summary = "tensors become memrefs, results become arguments";
+  let description = [{
+    For each function that holds `fa.attention` on tensors: arguments become
+    memrefs of any strides and offset, each result becomes a trailing argument
+    that is written in place, in the order of the results. Views between the
+    arguments and the op stay views.
+
+    ```mlir
+    func.func @f(%q: tensor<1x8x?x64xf16>, %k: ..., %v: ...) -> tensor<1x8x?x64xf16> {
+      %o = fa.attention %q, %k, %v : ... -> tensor<1x8x?x64xf16>
+      return %o : tensor<1x8x?x64xf16>
+    }
+    // becomes
+    func.func @f(%q: memref<1x8x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>, %k: ..., %v: ...,
+                 %o: memref<1x8x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>) {
+      fa.attention %q, %k, %v outs(%o : ...) : ...
+      return
+    }
+    ```
+
+    Why not leave it to one-shot-bufferize alone? It keeps results as results,
+    so that a kernel's output would be allocated and copied. A compiler that has
+    bufferized by other means does not need this pass: functions without
+    tensors are left as they are. Refused: a function that is called in the
+    module (its signature changes), and a returned value that is not made in the
+    function, which would need a copy.
+
+    Each function notes the text of its op in `fa.source`.
+  }];
+  let dependentDialects = ["memref::MemRefDialect",
+                           "bufferization::BufferizationDialect"];
+}
+
 def FASelectSchedule : Pass<"fa-select-schedule", "ModuleOp"> {
   let summary = "completes the schedule of each attention for a target";
   let description = [{
@@ -32,7 +67,9 @@ def FASelectSchedule : Pass<"fa-select-schedule", "ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"\"",
-           "Chip to compile for; by default the module's fa.target, else sm_80">
+           "Chip to compile for; by default the module's fa.target, else sm_80">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"\"\"",
+           "Keys as in #fa.schedule, KEY=V,...; they win over those of the op">
   ];
 }
 

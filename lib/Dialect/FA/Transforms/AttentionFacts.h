@@ -1,4 +1,4 @@
-//===- AttentionSupport.h - what the tile stage takes and notes -*- C++ -*-===//
+//===- AttentionFacts.h - what the tile stage takes and notes -*- C++ -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,8 +8,8 @@
 // its fa.attention is gone.
 //===----------------------------------------------------------------------===//
 
-#ifndef FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONSUPPORT_H
-#define FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONSUPPORT_H
+#ifndef FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONFACTS_H
+#define FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONFACTS_H
 
 #include "fa/Dialect/FA/Transforms/Transforms.h"
 #include "mlir/IR/Builders.h"
@@ -44,4 +44,4 @@ TraceArguments addTraceArguments(func::FuncOp func);
 
 } // namespace mlir::fa
 
-#endif // FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONSUPPORT_H
+#endif // FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONFACTS_H

@@ -1,11 +1,11 @@
-//===- AttentionSupport.cpp - what the tile stage takes and notes ---------===//
+//===- AttentionFacts.cpp - what the tile stage takes and notes ---------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionSupport.h"
+#include "AttentionFacts.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,7 +20,9 @@ using namespace mlir::fa;
 // What is accepted
 //===----------------------------------------------------------------------===//
 
-/// The clauses that have no tile program yet, by the names of the syntax.
+/// The clauses that this stage would ignore, by the names of the syntax. The
+/// compiler as a whole may do less (AttentionSupport.h); this is asked again
+/// because the pass may run alone.
 static StringRef findUnsupportedClause(AttentionOp op) {
   std::pair<StringRef, bool> clauses[] = {
       {"softcap", static_cast<bool>(op.getSoftcapAttr())},
@@ -54,6 +56,11 @@ LogicalResult mlir::fa::checkTileable(AttentionOp op) {
   if (!element.isF16() && !element.isBF16())
     return op.emitOpError("element type ")
            << element << " is not compiled yet; f16 and bf16 are";
+  ScheduleAttr schedule = op.getScheduleAttr();
+  if (!schedule || !schedule.getTileQ() || !schedule.getTileKv() ||
+      !schedule.getWarps() || !schedule.getStages() || !schedule.getState())
+    return op.emitOpError("has no complete schedule; fa-select-schedule "
+                          "completes it");
   AttentionDims dims = op.getDims();
   if (ShapedType::isDynamic(dims.D) || ShapedType::isDynamic(dims.Dv))
     return op.emitOpError("needs static head dims D and Dv");

@@ -1,0 +1,199 @@
+//===- BufferizeAttention.cpp - results become arguments --------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The first pass of the tile stage. One-shot bufferization does the work, one
+// function at a time and away from the rest of its module, so that foreign
+// functions keep their tensors. It leaves each result of an op in an
+// allocation that the function returns; the second step puts a trailing
+// argument in the place of that allocation. Nothing is copied.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionFacts.h"
+#include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Dialect/FA/Transforms/BufferizableOpInterfaceImpl.h"
+#include "fa/Dialect/FA/Transforms/Passes.h"
+#include "fa/Dialect/FA/Transforms/Transforms.h"
+#include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mlir::fa {
+#define GEN_PASS_DEF_FABUFFERIZEATTENTION
+#include "fa/Dialect/FA/Transforms/Passes.h.inc"
+} // namespace mlir::fa
+
+using namespace mlir;
+using namespace mlir::fa;
+
+//===----------------------------------------------------------------------===//
+// What is accepted
+//===----------------------------------------------------------------------===//
+
+/// Whether the function holds an op of ours on tensors.
+static bool hasTensorForm(func::FuncOp func) {
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  WalkResult result = func.walk([&](Operation *op) {
+    bool isOurs = isa_and_nonnull<FADialect>(op->getDialect());
+    return isOurs && llvm::any_of(op->getResultTypes(), isTensor)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+static LogicalResult checkBufferizable(func::FuncOp func) {
+  if (!llvm::hasSingleElement(func.getBody()))
+    return func.emitOpError("with attention on tensors must be one block; "
+                            "bufferize it by one-shot-bufferize");
+  auto module = func->getParentOfType<ModuleOp>();
+  if (module && !SymbolTable::symbolKnownUseEmpty(func, module))
+    return func.emitOpError("is called in this module, and its results would "
+                            "become arguments; bufferize the module by "
+                            "one-shot-bufferize");
+  WalkResult result = func.walk([](Operation *op) {
+    if (!matchPattern(op, m_Constant()) ||
+        !isa<TensorType>(op->getResult(0).getType()))
+      return WalkResult::advance();
+    op->emitError("a constant tensor is not an operand that a kernel can take; "
+                  "pass it as an argument");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Step 1: tensors become memrefs
+//===----------------------------------------------------------------------===//
+
+/// Runs one-shot bufferization on the function alone.
+static LogicalResult bufferizeAlone(func::FuncOp func) {
+  Block *home = func->getBlock();
+  Block::iterator next = std::next(Block::iterator(func));
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(func.getLoc());
+  func->moveBefore(scratch->getBody(), scratch->getBody()->end());
+
+  bufferization::OneShotBufferizationOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.setFunctionBoundaryTypeConversion(
+      bufferization::LayoutMapOption::FullyDynamicLayoutMap);
+  bufferization::BufferizationState state;
+  LogicalResult result =
+      bufferization::runOneShotModuleBufferize(*scratch, options, state);
+
+  func->moveBefore(home, next);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Step 2: allocations that are returned become arguments
+//===----------------------------------------------------------------------===//
+
+/// The allocation behind a returned value, when only our ops and casts use it.
+static memref::AllocOp findOwnAllocation(Value value) {
+  while (auto cast = value.getDefiningOp<memref::CastOp>())
+    value = cast.getSource();
+  auto alloc = value.getDefiningOp<memref::AllocOp>();
+  if (!alloc)
+    return {};
+  for (Operation *user : alloc->getUsers())
+    if (!isa<memref::CastOp, memref::DimOp, func::ReturnOp>(user) &&
+        !isa_and_nonnull<FADialect>(user->getDialect()))
+      return {};
+  return alloc;
+}
+
+static void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+static LogicalResult turnResultsIntoArguments(func::FuncOp func) {
+  Block &body = func.getBody().front();
+  auto returnOp = cast<func::ReturnOp>(body.getTerminator());
+  SmallVector<memref::AllocOp> allocations;
+  for (auto [index, value] : llvm::enumerate(returnOp.getOperands())) {
+    if (!isa<MemRefType>(value.getType()))
+      return func.emitOpError("returns ")
+             << value.getType() << " as result " << index
+             << "; only what attention computes can be returned";
+    memref::AllocOp alloc = findOwnAllocation(value);
+    if (!alloc || llvm::is_contained(allocations, alloc))
+      return func.emitOpError("result ")
+             << index << " is not a result of attention of its own; it would "
+             << "have to be copied";
+    allocations.push_back(alloc);
+  }
+  returnOp.getOperandsMutable().clear();
+  func.setResAttrsAttr({});
+  func.setType(FunctionType::get(func.getContext(), func.getArgumentTypes(),
+                                 TypeRange()));
+  for (memref::AllocOp alloc : allocations) {
+    MemRefType type = alloc.getType();
+    auto argumentType =
+        MemRefType::get(type.getShape(), type.getElementType(),
+                        getDynamicStrides(func.getContext(), type.getRank()),
+                        type.getMemorySpace());
+    unsigned index = func.getNumArguments();
+    if (failed(func.insertArgument(index, argumentType, DictionaryAttr(),
+                                   alloc.getLoc())))
+      return failure();
+    alloc.replaceAllUsesWith(Value(func.getArgument(index)));
+    alloc.erase();
+  }
+  eraseDeadOps(body);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+LogicalResult mlir::fa::bufferizeAttention(func::FuncOp func) {
+  SmallVector<AttentionOp> ops;
+  func.walk([&](AttentionOp op) { ops.push_back(op); });
+  if (ops.size() == 1)
+    recordSource(func, ops.front());
+  if (!hasTensorForm(func))
+    return success();
+  if (failed(checkBufferizable(func)) || failed(bufferizeAlone(func)))
+    return failure();
+  return turnResultsIntoArguments(func);
+}
+
+namespace {
+struct BufferizeAttentionPass
+    : public fa::impl::FABufferizeAttentionBase<BufferizeAttentionPass> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    FABufferizeAttentionBase::getDependentDialects(registry);
+    arith::registerBufferizableOpInterfaceExternalModels(registry);
+    bufferization::func_ext::registerBufferizableOpInterfaceExternalModels(
+        registry);
+    tensor::registerBufferizableOpInterfaceExternalModels(registry);
+    fa::registerBufferizableOpInterfaceExternalModels(registry);
+  }
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> funcs;
+    getOperation().walk([&](func::FuncOp func) {
+      if (!func.isExternal())
+        funcs.push_back(func);
+    });
+    for (func::FuncOp func : funcs)
+      if (failed(bufferizeAttention(func)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,64 @@
+// RUN: fa-opt %s --fa-select-schedule=target=sm_80 --split-input-file --verify-diagnostics
+
+func.func @tile_q_not_rows_of_products(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{schedule key tile_q = 24 must be a multiple of 16 and at least 16}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 24>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
+func.func @tile_kv_not_products(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{schedule key tile_kv = 20 must be a multiple of 16 and at least 16}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_kv = 20>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
+func.func @one_stage(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{schedule key stages = 1 must be at least 2}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<stages = 1>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
+func.func @too_many_warps(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{schedule key warps = 64 exceeds the 32 warps of a block on sm_80}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<warps = 64>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
+func.func @rows_for_each_warp(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{schedule key tile_q = 64 must be a multiple of 128, 16 rows for each of 8 warps}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 64, warps = 8>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
+func.func @shared_memory(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 64, warps = 4, stages = 16, state = registers at head dims 64 and 64 needs 278528 bytes of shared memory and 168 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 64, warps = 4, stages = 2, state = registers would fit}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 128, tile_kv = 64, stages = 16>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
+func.func @registers(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 256, warps = 4, stages = 2, state = registers at head dims 64 and 64 needs 147456 bytes of shared memory and 360 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 64}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 128, tile_kv = 256, warps = 4>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
+// A clause that is not compiled is refused before anything is changed.
+func.func @unsupported(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{'softcap' is not supported yet}}
+  %o = fa.attention %q, %q, %q softcap(30.0) : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}

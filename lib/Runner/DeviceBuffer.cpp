@@ -43,11 +43,15 @@ DeviceBuffer::~DeviceBuffer() {
 Status DeviceBuffer::write(const std::vector<std::byte> &content) {
   if (guard && access == BufferAccess::ReadOnly)
     written = content;
+  if (content.empty())
+    return {};
   return device->write(address(), content.data(), content.size());
 }
 
 Expected<std::vector<std::byte>> DeviceBuffer::read() const {
   std::vector<std::byte> content(bytes);
+  if (bytes == 0)
+    return content;
   if (Status status = device->read(address(), content.data(), bytes); !status)
     return status.takeError();
   return content;

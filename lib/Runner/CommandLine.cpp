@@ -193,8 +193,7 @@ void printResult(const RunResult &result, const Options &options) {
 
 /// Declares every option; the texts are the help.
 void declareOptions(CLI::App &app, Options &options) {
-  app.add_option("FILE", options.file, "FILE.mlir or a package NAME.fapkg")
-      ->required();
+  app.add_option("FILE", options.file, "FILE.mlir or a package NAME.fapkg");
   app.add_option("--entry", options.entry,
                  "the function to run; the only one by default");
   app.add_option("--target", options.target,
@@ -267,6 +266,9 @@ public:
   int execute() {
     if (options.deviceOptions.sanitize == "help")
       return listCheckers();
+    if (options.file.empty())
+      return fail(inputError("a file is needed: FILE.mlir or a package; "
+                             "--help lists the options"));
     if (!options.reportFile.empty() &&
         fs::path(options.reportFile).extension() != ".json")
       return fail(

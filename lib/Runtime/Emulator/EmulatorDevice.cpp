@@ -15,6 +15,8 @@
 
 #include "fa/Runtime/RegisterDevices.h"
 
+#include <algorithm>
+
 namespace farun {
 
 namespace {
@@ -34,11 +36,15 @@ public:
   bool findsOutOfBounds() const override { return true; }
 
   Status load(const std::string &text, const std::string &fileName) override {
+    // Many runs of one program parse and decode it once.
+    if (module && text == loadedText && fileName == module->filename())
+      return {};
     ptxvm::Expected<ptxvm::Module> parsed =
         ptxvm::Module::parse(text, fileName);
     if (!parsed)
       return inputError(parsed.error().message, locationOf(parsed.error()));
     module.emplace(*parsed);
+    loadedText = text;
     return {};
   }
 
@@ -119,9 +125,55 @@ private:
 
   ptxvm::Device device;
   std::optional<ptxvm::Module> module;
+  std::string loadedText;
 };
 
+/// What the machine's core always finds; it cannot be switched off.
+const std::vector<std::pair<std::string, std::string>> &coreCheckers() {
+  static const std::vector<std::pair<std::string, std::string>> list = {
+      {"bounds", "accesses outside a buffer, stores to read-only ones"},
+      {"alignment", "accesses that are not naturally aligned"},
+      {"deadlock", "warps that wait for each other for ever"}};
+  return list;
+}
+
+/// Every name of a comma-separated list must be a checker.
+Status checkSanitizeList(const std::string &list) {
+  if (list.empty() || list == "all" || list == "none")
+    return {};
+  std::string accepted = "all, none, help";
+  for (const auto &[name, description] : coreCheckers())
+    accepted += ", " + name;
+  for (size_t begin = 0; begin <= list.size();) {
+    size_t end = std::min(list.find(',', begin), list.size());
+    std::string word = list.substr(begin, end - begin);
+    bool isKnown =
+        std::any_of(coreCheckers().begin(), coreCheckers().end(),
+                    [&](const auto &checker) { return checker.first == word; });
+    if (!isKnown)
+      return inputError("--sanitize=" + list + ": '" + word +
+                        "' names no checker; accepted are " + accepted);
+    begin = end + 1;
+  }
+  return {};
+}
+
+/// Models of arithmetic that this machine does not have are refused by name.
+Status checkModels(const DeviceOptions &options) {
+  if (!options.tensorModel.empty() && options.tensorModel != "fma")
+    return inputError("--tensor-model=" + options.tensorModel +
+                      " is unknown; accepted is fma (f32 chains)");
+  if (!options.approx.empty() && options.approx != "exact")
+    return inputError("--approx=" + options.approx +
+                      " is unknown; accepted is exact (correctly rounded)");
+  return {};
+}
+
 Expected<std::unique_ptr<Device>> openEmulator(const DeviceOptions &options) {
+  if (Status status = checkSanitizeList(options.sanitize); !status)
+    return status.takeError();
+  if (Status status = checkModels(options); !status)
+    return status.takeError();
   ptxvm::DeviceOptions machine;
   machine.threads = options.threads;
   machine.maxInstructions = options.maxInstructions;
@@ -144,6 +196,7 @@ DeviceEntry emulatorDeviceEntry() {
       "the PTX machine: runs and checks PTX on the CPU, counts, never times";
   entry.preference = 2;
   entry.whyUnavailable = [] { return std::nullopt; };
+  entry.checkers = coreCheckers();
   entry.open = openEmulator;
   return entry;
 }

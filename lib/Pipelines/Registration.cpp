@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Conversion/Passes.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Dialect/FA/Transforms/BufferizableOpInterfaceImpl.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
 #include "fa/GPU/Passes.h"
 #include "fa/Pipelines/Passes.h"
@@ -93,6 +94,7 @@ void registerAllDialects(DialectRegistry &registry) {
               LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
               NVVM::NVVMDialect, nvgpu::NVGPUDialect, scf::SCFDialect,
               tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
   // convert-gpu-to-nvvm converts what these speak for and leaves the rest.
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);

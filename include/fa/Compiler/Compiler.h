@@ -52,7 +52,9 @@ struct CompiledKernel {
 };
 
 /// Compiles; a problem is a located Error whose message may span several
-/// lines (one a diagnostic). Thread-safe, never ends the process.
+/// lines (one a diagnostic). Thread-safe. What LLVM takes for fatal is an error
+/// too: for that its fatal error handler is replaced and signals of a crash
+/// are caught while a call writes PTX (fa/Target/PTX/ModuleToPTX.h).
 farun::Expected<CompiledKernel> compile(const CompileOptions &options);
 
 } // namespace mlir::fa

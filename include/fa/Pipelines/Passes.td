@@ -28,4 +28,25 @@ def FAVerifyStage : Pass<"fa-verify-stage", "::mlir::ModuleOp"> {
   ];
 }
 
+def FAOverrideSchedule : Pass<"fa-override-schedule", "::mlir::ModuleOp"> {
+  let summary = "sets keys of every attention's schedule from a string";
+  let description = [{
+    What `--schedule=KEY=V,...` of the tools and `schedule=` of the tile stage
+    mean: each key that the string names replaces that key of every
+    `fa.attention`; the others are kept.
+
+    ```mlir
+    fa.attention ... {schedule = #fa.schedule<tile_q = 64, stages = 2>} : ...
+    ```
+    with `schedule=stages=3,state=shared` becomes
+    ```mlir
+    fa.attention ... {schedule = #fa.schedule<tile_q = 64, stages = 3, state = shared>} : ...
+    ```
+  }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", /*default=*/"",
+           "KEY=V,... with the keys of #fa.schedule">,
+  ];
+}
+
 #endif // FA_PIPELINES_PASSES_TD

@@ -1,0 +1,112 @@
+//===- OverrideSchedule.cpp - a schedule from the command line ------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// First pass of the tile stage when a schedule was given as text. The text is
+// checked key by key here, for messages that quote it; the attribute's own
+// parser and verifier then judge the values.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Pipelines/Passes.h"
+
+#include "fa/Dialect/FA/IR/FADialect.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::fa {
+
+#define GEN_PASS_DEF_FAOVERRIDESCHEDULE
+#include "fa/Pipelines/Passes.h.inc"
+
+namespace {
+
+constexpr llvm::StringLiteral kKeys[] = {"tile_q", "tile_kv", "warps",
+                                         "stages", "state",   "splits",
+                                         "query",  "pingpong"};
+
+bool isWord(StringRef text) {
+  return !text.empty() && llvm::all_of(text, [](char c) {
+    return llvm::isAlnum(c) || c == '_' || c == '-';
+  });
+}
+
+/// "tile_q=64,state=shared" as the text of an attribute; "" after an error.
+std::string attributeText(StringRef schedule, Location loc) {
+  std::string text;
+  for (StringRef item : llvm::split(schedule, ',')) {
+    auto [key, value] = item.split('=');
+    if (!llvm::is_contained(kKeys, key)) {
+      emitError(loc) << "schedule: '" << item
+                     << "' sets no key; accepted: " << llvm::join(ArrayRef<llvm::StringLiteral>(kKeys), ", ");
+      return "";
+    }
+    if (!isWord(value)) {
+      emitError(loc) << "schedule: '" << item << "' is not of the form KEY=V";
+      return "";
+    }
+    text += (text.empty() ? "" : ", ") + (key + " = " + value).str();
+  }
+  return "#fa.schedule<" + text + ">";
+}
+
+/// Null after an error at `loc`.
+ScheduleAttr parseSchedule(StringRef schedule, Location loc) {
+  std::string text = attributeText(schedule, loc);
+  if (text.empty())
+    return nullptr;
+  std::string reason;
+  Attribute attribute;
+  {
+    // The parser's places are inside a text that the user never wrote.
+    ScopedDiagnosticHandler capture(loc.getContext(), [&](Diagnostic &diag) {
+      if (reason.empty())
+        reason = diag.str();
+      return success();
+    });
+    attribute = parseAttribute(text, loc.getContext());
+  }
+  auto parsed = dyn_cast_if_present<ScheduleAttr>(attribute);
+  if (!parsed)
+    emitError(loc) << "schedule: '" << schedule << "': " << reason;
+  return parsed;
+}
+
+/// `over`'s keys where it has them, else `base`'s.
+ScheduleAttr merge(ScheduleAttr base, ScheduleAttr over) {
+  if (!base)
+    return over;
+  auto pick = [](auto a, auto b) { return b ? b : a; };
+  return ScheduleAttr::get(over.getContext(),
+                           pick(base.getTileQ(), over.getTileQ()),
+                           pick(base.getTileKv(), over.getTileKv()),
+                           pick(base.getWarps(), over.getWarps()),
+                           pick(base.getStages(), over.getStages()),
+                           pick(base.getState(), over.getState()),
+                           pick(base.getSplits(), over.getSplits()),
+                           pick(base.getQuery(), over.getQuery()),
+                           pick(base.getPingpong(), over.getPingpong()));
+}
+
+struct OverrideSchedule final : impl::FAOverrideScheduleBase<OverrideSchedule> {
+  using FAOverrideScheduleBase::FAOverrideScheduleBase;
+
+  void runOnOperation() override {
+    // The text has no place in the file.
+    Location nowhere = UnknownLoc::get(&getContext());
+    ScheduleAttr over = parseSchedule(schedule, nowhere);
+    if (!over)
+      return signalPassFailure();
+    getOperation().walk([&](AttentionOp op) {
+      op.setScheduleAttr(merge(op.getScheduleAttr(), over));
+    });
+  }
+};
+
+} // namespace
+
+} // namespace mlir::fa

@@ -89,6 +89,20 @@ struct ResultAllocatingModel
   }
   bool bufferizesToAllocation(Operation *, Value) const { return true; }
 
+  /// An allocation has no strides of its own; the default, strides that are
+  /// not known, is for values that come from elsewhere.
+  FailureOr<BufferLikeType> getBufferType(Operation *op, Value value,
+                                          const BufferizationOptions &options,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    auto type = cast<TensorType>(value.getType());
+    std::optional<Attribute> space = options.defaultMemorySpaceFn(type);
+    if (!space)
+      return op->emitError("could not infer the memory space of a result");
+    return cast<BufferLikeType>(
+        getMemRefTypeWithStaticIdentityLayout(type, *space));
+  }
+
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {

@@ -39,6 +39,10 @@ inline constexpr llvm::StringLiteral kBlocksAttr = "fa.blocks";
 inline constexpr llvm::StringLiteral kFullBlocks = "full";
 inline constexpr llvm::StringLiteral kPartialBlocks = "partial";
 
+/// memref.alloc, later memref.view: rows of a power of two, their 16-byte chunks
+/// stored in an order that depends on the row. Set by fa-swizzle-tiles.
+inline constexpr llvm::StringLiteral kSwizzleAttr = "fa.swizzle";
+
 /// gpu.func: the manifest's parameters, grid, block and shared bytes. Set by
 /// the map stage.
 inline constexpr llvm::StringLiteral kParametersAttr = "fa.parameters";

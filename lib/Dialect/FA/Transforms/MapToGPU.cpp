@@ -1,0 +1,381 @@
+//===- MapToGPU.cpp - a tile program becomes a kernel -----------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The last pass of the map stage. Each tile program becomes a gpu.func in a
+// gpu.module of its own and a launch of it:
+//
+// - the iterations of the scf.forall become the blocks of a one-dimensional
+//   grid, the last dimension fastest, so that neighbouring blocks share K and
+//   V; an empty grid is not launched;
+// - what the program takes from outside becomes arguments (KernelArguments.h);
+// - its buffers of workgroup memory become views of one arena of dynamic
+//   shared memory, whose size is known here.
+//===----------------------------------------------------------------------===//
+
+#include "KernelArguments.h"
+#include "TileProgram.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
+#include "fa/Dialect/FA/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::fa {
+#define GEN_PASS_DEF_FAMAPTOGPU
+#include "fa/Dialect/FA/Transforms/Passes.h.inc"
+} // namespace mlir::fa
+
+using namespace mlir;
+using namespace mlir::fa;
+
+namespace {
+
+/// Threads of a warp, on every NVIDIA GPU.
+constexpr int64_t kWarpSize = 32;
+/// Where a buffer may begin in workgroup memory: a row of all banks.
+constexpr int64_t kBufferAlignment = 128;
+
+class ProgramMapper {
+public:
+  ProgramMapper(scf::ForallOp program, const CompleteSchedule &schedule,
+                SymbolTable &symbols)
+      : program(program), threads(schedule.warps * kWarpSize),
+        function(program->getParentOfType<func::FuncOp>()), symbols(symbols),
+        builder(program.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult verifyProgram();
+  void createKernel();
+  LogicalResult mapCaptures(KernelArguments &arguments);
+  LogicalResult mapBlockIds(KernelArguments &arguments);
+  void cloneBody();
+  LogicalResult retypeViews();
+  void placeBuffers();
+  LogicalResult setAttributes(KernelArguments &arguments);
+  FailureOr<std::string> getGridText(KernelArguments &arguments);
+  void launch(KernelArguments &arguments);
+
+  scf::ForallOp program;
+  int64_t threads;
+  func::FuncOp function;
+  SymbolTable &symbols;
+  OpBuilder builder;
+  gpu::GPUModuleOp kernels;
+  gpu::GPUFuncOp kernel;
+  IRMapping mapping; // from the program to the kernel
+  int64_t sharedBytes = 0;
+};
+
+LogicalResult ProgramMapper::verifyProgram() {
+  if (!program.isNormalized() || program.getNumResults() != 0)
+    return program.emitOpError("a tile program must count from 0 by 1 and have "
+                               "no results");
+  if (program->getParentOfType<scf::ForallOp>())
+    return program.emitOpError("is inside another scf.forall");
+  for (auto alloc : program.getBody()->getOps<memref::AllocOp>())
+    if (!isInWorkgroupMemory(alloc.getType()) ||
+        !alloc.getType().hasStaticShape() ||
+        !alloc.getType().getLayout().isIdentity())
+      return alloc.emitOpError("a buffer of a tile program must be contiguous "
+                               "workgroup memory of static extents");
+  return success();
+}
+
+/// The names follow from the function's, so that two compilations agree.
+void ProgramMapper::createKernel() {
+  Location loc = program.getLoc();
+  Operation *last = function;
+  while (isa_and_nonnull<gpu::GPUModuleOp>(last->getNextNode()))
+    last = last->getNextNode();
+  builder.setInsertionPointAfter(last);
+  std::string name = function.getName().str();
+  kernels = gpu::GPUModuleOp::create(builder, loc, name + "_kernels");
+  symbols.insert(kernels);
+  // A second program of the function got a number; its kernel gets it too.
+  StringRef number = kernels.getName();
+  number.consume_front(name + "_kernels");
+  builder.setInsertionPointToStart(kernels.getBody());
+  kernel = gpu::GPUFuncOp::create(builder, loc, name + "_kernel" + number.str(),
+                                  builder.getFunctionType({}, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  builder.setInsertionPointToStart(&kernel.getBody().front());
+}
+
+/// Memrefs first, in the order of the function's arguments: so the kernel's
+/// arguments come operand by operand.
+LogicalResult ProgramMapper::mapCaptures(KernelArguments &arguments) {
+  SetVector<Value> captured;
+  getUsedValuesDefinedAbove(program.getRegion(), captured);
+  SmallVector<Value> ordered;
+  auto take = [&](auto wanted) {
+    for (Value value : captured)
+      if (wanted(value) && !llvm::is_contained(ordered, value))
+        ordered.push_back(value);
+  };
+  for (BlockArgument argument : function.getArguments())
+    take([&](Value value) {
+      return isa<MemRefType>(value.getType()) &&
+             getViewedMemref(value) == argument;
+    });
+  take([](Value value) { return isa<MemRefType>(value.getType()); });
+  take([](Value) { return true; });
+  for (Value value : ordered) {
+    FailureOr<Value> inKernel = arguments.getInKernel(value);
+    if (failed(inKernel))
+      return failure();
+    mapping.map(value, *inKernel);
+  }
+  return success();
+}
+
+/// Takes the block's number apart, the last dimension fastest.
+LogicalResult ProgramMapper::mapBlockIds(KernelArguments &arguments) {
+  Location loc = program.getLoc();
+  SmallVector<Value> sizes;
+  for (OpFoldResult bound : program.getMixedUpperBound()) {
+    if (std::optional<int64_t> constant = getConstantIntValue(bound)) {
+      sizes.push_back(arith::ConstantIndexOp::create(builder, loc, *constant));
+      continue;
+    }
+    FailureOr<Value> size = arguments.getInKernel(cast<Value>(bound));
+    if (failed(size))
+      return failure();
+    sizes.push_back(*size);
+  }
+  Value rest = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  SmallVector<Value> ids = llvm::to_vector(program.getInductionVars());
+  for (int64_t dim = ids.size() - 1; dim > 0; --dim) {
+    mapping.map(ids[dim],
+                builder.createOrFold<arith::RemUIOp>(loc, rest, sizes[dim]));
+    rest = builder.createOrFold<arith::DivUIOp>(loc, rest, sizes[dim]);
+  }
+  mapping.map(ids.front(), rest);
+  return success();
+}
+
+/// Folds on the way, so that rebuilding a view sees an index that is constant:
+/// it is part of the view's type.
+void ProgramMapper::cloneBody() {
+  for (Operation &op : program.getBody()->without_terminator()) {
+    Operation *copy = builder.clone(op, mapping);
+    SmallVector<Value> folded;
+    if (!isPure(copy) || failed(builder.tryFold(copy, folded)) ||
+        folded.empty())
+      continue;
+    for (auto [old, value] : llvm::zip_equal(op.getResults(), folded))
+      mapping.map(old, value);
+    copy->erase();
+  }
+  gpu::ReturnOp::create(builder, program.getLoc());
+}
+
+SmallVector<OpFoldResult> foldConstants(ArrayRef<OpFoldResult> values) {
+  return llvm::map_to_vector(values, [](OpFoldResult value) {
+    auto dynamic = dyn_cast<Value>(value);
+    return dynamic ? getAsOpFoldResult(dynamic) : value;
+  });
+}
+
+/// The same view of a source of another type.
+memref::SubViewOp rebuildView(OpBuilder &builder, memref::SubViewOp view) {
+  SmallVector<OpFoldResult> offsets = foldConstants(view.getMixedOffsets());
+  SmallVector<OpFoldResult> sizes = foldConstants(view.getMixedSizes());
+  SmallVector<OpFoldResult> strides = foldConstants(view.getMixedStrides());
+  // The extents that the view keeps, matched from the last dimension; what it
+  // drops has extent 1.
+  SmallVector<int64_t> shape(view.getType().getShape());
+  int64_t kept = shape.size() - 1;
+  SmallVector<OpFoldResult> before = view.getMixedSizes();
+  for (int64_t dim = sizes.size() - 1; dim >= 0 && kept >= 0; --dim) {
+    std::optional<int64_t> extent = getConstantIntValue(sizes[dim]);
+    bool isSame = isa<Value>(before[dim]) ? ShapedType::isDynamic(shape[kept])
+                                          : extent == shape[kept];
+    if (isSame)
+      shape[kept--] = extent.value_or(ShapedType::kDynamic);
+  }
+  auto source = cast<MemRefType>(view.getSource().getType());
+  MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+      shape, source, offsets, sizes, strides);
+  builder.setInsertionPoint(view);
+  return memref::SubViewOp::create(builder, view.getLoc(), type,
+                                   view.getSource(), offsets, sizes, strides);
+}
+
+/// The memrefs over arguments now are in global memory: so are views of them.
+LogicalResult ProgramMapper::retypeViews() {
+  SmallVector<Value> changed;
+  kernel.walk([&](ViewOp view) { changed.push_back(view.getResult()); });
+  while (!changed.empty()) {
+    Value memref = changed.pop_back_val();
+    for (Operation *user : llvm::make_early_inc_range(memref.getUsers())) {
+      if (auto subview = dyn_cast<memref::SubViewOp>(user)) {
+        memref::SubViewOp rebuilt = rebuildView(builder, subview);
+        subview.replaceAllUsesWith(rebuilt.getResult());
+        subview.erase();
+        changed.push_back(rebuilt.getResult());
+      } else if (auto cast = dyn_cast<memref::CastOp>(user)) {
+        cast.replaceAllUsesWith(memref);
+        cast.erase();
+        changed.push_back(memref);
+        break;
+      } else if (isa<ViewLikeOpInterface>(user)) {
+        return user->emitOpError("of a global operand is not supported inside "
+                                 "a tile program");
+      }
+    }
+  }
+  return success();
+}
+
+/// One buffer behind the other in the arena.
+void ProgramMapper::placeBuffers() {
+  SmallVector<memref::AllocOp> buffers;
+  kernel.walk([&](memref::AllocOp alloc) { buffers.push_back(alloc); });
+  if (buffers.empty())
+    return;
+  Location loc = kernel.getLoc();
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  // Public, without a size: the form of dynamic shared memory.
+  auto arenaType = MemRefType::get({0}, builder.getI8Type(),
+                                   MemRefLayoutAttrInterface(), space);
+  std::string name = kernel.getName().str() + "_smem";
+  builder.setInsertionPointToStart(kernels.getBody());
+  memref::GlobalOp::create(builder, loc, name, /*sym_visibility=*/StringAttr(),
+                           arenaType, /*initial_value=*/Attribute(),
+                           /*constant=*/false,
+                           builder.getI64IntegerAttr(kBufferAlignment));
+  builder.setInsertionPointToStart(&kernel.getBody().front());
+  Value arena = memref::GetGlobalOp::create(builder, loc, arenaType, name);
+  for (memref::AllocOp buffer : buffers) {
+    Value offset = arith::ConstantIndexOp::create(builder, loc, sharedBytes);
+    auto view =
+        memref::ViewOp::create(builder, buffer.getLoc(), buffer.getType(),
+                               arena, offset, ValueRange{});
+    view->setDiscardableAttrs(buffer->getDiscardableAttrDictionary());
+    for (Operation *user : llvm::make_early_inc_range(buffer->getUsers()))
+      if (isa<memref::DeallocOp>(user))
+        user->erase();
+    buffer.replaceAllUsesWith(view.getResult());
+    buffer.erase();
+    MemRefType type = view.getType();
+    int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
+    sharedBytes += llvm::alignTo(bytes, kBufferAlignment);
+  }
+}
+
+FailureOr<std::string> ProgramMapper::getGridText(KernelArguments &arguments) {
+  std::string text;
+  SmallVector<OpFoldResult> bounds = program.getMixedUpperBound();
+  for (OpFoldResult bound : llvm::reverse(bounds)) {
+    std::optional<int64_t> constant = getConstantIntValue(bound);
+    if (constant == 1)
+      continue;
+    FailureOr<std::string> factor =
+        constant ? std::to_string(*constant)
+                 : arguments.getExtentText(cast<Value>(bound));
+    if (failed(factor))
+      return failure();
+    text += (text.empty() ? "" : " * ") + *factor;
+  }
+  return text.empty() ? "1" : text;
+}
+
+LogicalResult ProgramMapper::setAttributes(KernelArguments &arguments) {
+  kernel.setKnownBlockSizeAttr(
+      builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
+  FailureOr<ArrayAttr> rows = arguments.getParameterRows();
+  if (failed(rows))
+    return failure();
+  kernel->setAttr(kParametersAttr, *rows);
+  kernel->setAttr(kBlockAttr, builder.getDenseI64ArrayAttr({threads, 1, 1}));
+  kernel->setAttr(kSharedBytesAttr, builder.getI64IntegerAttr(sharedBytes));
+  FailureOr<std::string> grid = getGridText(arguments);
+  if (succeeded(grid))
+    kernel->setAttr(kGridAttr, builder.getStrArrayAttr({*grid, "1", "1"}));
+  else if (arguments.isDescribed())
+    return program.emitOpError("the number of blocks does not follow from the "
+                               "extents of the function's arguments");
+  return success();
+}
+
+void ProgramMapper::launch(KernelArguments &arguments) {
+  Location loc = program.getLoc();
+  builder.setInsertionPoint(program);
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value grid = one;
+  for (Value bound : program.getUpperBound(builder))
+    grid = builder.createOrFold<arith::MulIOp>(loc, grid, bound);
+  Value hasBlocks =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, grid, zero);
+  auto guard =
+      scf::IfOp::create(builder, loc, hasBlocks, /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(guard.thenBlock());
+  SmallVector<Value> values = arguments.emitHostValues(builder, loc);
+  Value block = arith::ConstantIndexOp::create(builder, loc, threads);
+  Value bytes = arith::ConstantIntOp::create(builder, loc, sharedBytes, 32);
+  gpu::LaunchFuncOp::create(builder, loc, kernel,
+                            gpu::KernelDim3{grid, one, one},
+                            gpu::KernelDim3{block, one, one}, bytes, values);
+}
+
+LogicalResult ProgramMapper::run() {
+  if (failed(verifyProgram()))
+    return failure();
+  createKernel();
+  KernelArguments arguments(function, kernel, builder);
+  if (failed(mapCaptures(arguments)) || failed(mapBlockIds(arguments)))
+    return failure();
+  cloneBody();
+  if (failed(retypeViews()))
+    return failure();
+  arguments.finish();
+  placeBuffers();
+  if (failed(setAttributes(arguments)))
+    return failure();
+  launch(arguments);
+  program.erase();
+  return success();
+}
+
+/// What only the programs used.
+void eraseDeadOps(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  (void)runRegionDCE(rewriter, function->getRegions());
+}
+
+struct FAMapToGPU : public fa::impl::FAMapToGPUBase<FAMapToGPU> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    for (func::FuncOp function : functions) {
+      bool hasPrograms = false;
+      auto map = [&](scf::ForallOp program, const CompleteSchedule &schedule) {
+        hasPrograms = true;
+        return ProgramMapper(program, schedule, symbols).run();
+      };
+      if (failed(forEachTileProgram(function, map)))
+        return signalPassFailure();
+      if (!hasPrograms)
+        continue;
+      eraseDeadOps(function);
+      module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                      UnitAttr::get(module.getContext()));
+    }
+  }
+};
+
+} // namespace

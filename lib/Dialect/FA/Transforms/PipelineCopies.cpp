@@ -1,0 +1,343 @@
+//===- PipelineCopies.cpp - copies of K and V run ahead ---------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A pass of the map stage, after fa-promote-tiles. With S stages each streamed
+// tile becomes a ring of S tiles; block jb lies in stage jb mod S. There is
+// one group of copies for each block, so with S = 3:
+//
+//   before the loops   copy Q, block 0 | copy block 1 |     (| closes a group)
+//   iteration jb       wait until block jb is there (1 group may be pending)
+//                      barrier: all see block jb, and all are done with jb - 1
+//                      copy block jb + 2 into the stage of jb - 1 |
+//                      compute on block jb
+//   after the loops    wait for all
+//
+// Groups are counted, so an iteration closes one even when nothing is left to
+// copy. A loop over full blocks copies without any check: it runs only where
+// the rows allow 16-byte copies and ends S - 1 blocks early, so that what it
+// copies is full too; the blocks that it leaves run in the loop behind it.
+//===----------------------------------------------------------------------===//
+
+#include "TileProgram.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
+#include "fa/Dialect/FA/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace mlir::fa {
+#define GEN_PASS_DEF_FAPIPELINECOPIES
+#include "fa/Dialect/FA/Transforms/Passes.h.inc"
+} // namespace mlir::fa
+
+using namespace mlir;
+using namespace mlir::fa;
+
+namespace {
+
+/// The ops by which fa-promote-tiles fills the tiles of one block:
+/// barrier, copies, commit, wait, barrier, in this order in the loop's body.
+struct BlockCopies {
+  scf::ForOp loop;
+  gpu::BarrierOp firstBarrier, lastBarrier;
+  SmallVector<CopyTileOp> copies;
+  CommitCopiesOp commit;
+  WaitCopiesOp wait;
+};
+
+FailureOr<BlockCopies> matchBlockCopies(scf::ForOp loop) {
+  BlockCopies found;
+  found.loop = loop;
+  llvm::append_range(found.copies, loop.getBody()->getOps<CopyTileOp>());
+  for (Operation &op : *loop.getBody()) {
+    if (auto barrier = dyn_cast<gpu::BarrierOp>(op)) {
+      if (!found.firstBarrier)
+        found.firstBarrier = barrier;
+      else if (!found.lastBarrier)
+        found.lastBarrier = barrier;
+    } else if (auto commit = dyn_cast<CommitCopiesOp>(op)) {
+      found.commit = commit;
+    } else if (auto wait = dyn_cast<WaitCopiesOp>(op)) {
+      found.wait = wait;
+    }
+  }
+  for (CopyTileOp copy : found.copies)
+    for (Value index : copy.getDestIndices())
+      if (!isConstantIntValue(index, 0))
+        return copy.emitOpError("must fill its tile from the first element");
+  if (found.copies.empty() || !found.lastBarrier || !found.commit ||
+      !found.wait)
+    return loop.emitOpError(
+        "does not fill its tiles as fa-promote-tiles "
+        "leaves it: barrier, copies, commit, wait, barrier");
+  return found;
+}
+
+/// Whether two index values are known to be the same.
+bool isSameIndex(Value a, Value b) {
+  std::optional<int64_t> x = getConstantIntValue(a), y = getConstantIntValue(b);
+  return a == b || (x && x == y);
+}
+
+/// Repeats at the builder's place what computes `value` inside `loop`.
+/// fa-promote-tiles has seen to it that these ops are pure.
+Value cloneSlice(OpBuilder &builder, Value value, scf::ForOp loop,
+                 IRMapping &mapping) {
+  if (Value done = mapping.lookupOrNull(value))
+    return done;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody())
+    return value;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, cloneSlice(builder, operand, loop, mapping));
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+class CopyPipeliner {
+public:
+  CopyPipeliner(scf::ForallOp program, int64_t stages)
+      : program(program), stages(stages), builder(program) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult matchLoops();
+  LogicalResult emitPrologue();
+  void shortenFullLoops();
+  void addRemainderLoop(size_t position);
+  void makeRings();
+  void emitIteration(BlockCopies &block);
+
+  /// Copies block `block` (an index) to its stage, as the ops of `pattern` do
+  /// for their loop's own block.
+  void emitCopies(BlockCopies &pattern, Value block, Value stage,
+                  bool inBounds);
+  void emitGuardedCopies(BlockCopies &pattern, Value block, Value stage);
+  Value emitAligned();
+
+  Value getIndex(int64_t value) { return getIndexConstant(program, value); }
+  Location loc() { return blocks.front().loop.getLoc(); }
+  Value add(Value a, int64_t b) {
+    return builder.createOrFold<arith::AddIOp>(loc(), a, getIndex(b));
+  }
+  Value getStage(Value block) {
+    return builder.createOrFold<arith::RemUIOp>(loc(), block, getIndex(stages));
+  }
+
+  scf::ForallOp program;
+  int64_t stages;
+  OpBuilder builder;
+  SmallVector<BlockCopies> blocks; // one for each loop, in order
+  Value first, end;                // the blocks of all loops together
+  llvm::MapVector<Value, Value> rings;
+};
+
+LogicalResult CopyPipeliner::matchLoops() {
+  for (scf::ForOp loop : getBlockLoops(program)) {
+    if (!isConstantIntValue(loop.getStep(), 1))
+      return loop.emitOpError("over K/V blocks must have step 1");
+    if (!blocks.empty() &&
+        !isSameIndex(blocks.back().loop.getUpperBound(), loop.getLowerBound()))
+      return loop.emitOpError(
+          "over K/V blocks must begin where the loop before it ended");
+    FailureOr<BlockCopies> block = matchBlockCopies(loop);
+    if (failed(block))
+      return failure();
+    if (!blocks.empty() && block->copies.size() != blocks.front().copies.size())
+      return loop.emitOpError("copies other tiles than the loop before it");
+    blocks.push_back(*block);
+  }
+  return success();
+}
+
+LogicalResult CopyPipeliner::run() {
+  if (failed(matchLoops()))
+    return failure();
+  if (blocks.empty())
+    return success();
+  first = blocks.front().loop.getLowerBound();
+  end = blocks.back().loop.getUpperBound();
+  makeRings();
+  if (failed(emitPrologue()))
+    return failure();
+  shortenFullLoops();
+  for (BlockCopies &block : blocks)
+    emitIteration(block);
+  for (auto [tile, ring] : rings)
+    tile.getDefiningOp()->erase();
+  builder.setInsertionPointAfter(blocks.back().loop);
+  WaitCopiesOp::create(builder, loc(), 0);
+  return success();
+}
+
+void CopyPipeliner::makeRings() {
+  for (CopyTileOp copy : blocks.front().copies) {
+    auto tile = copy.getDest().getDefiningOp<memref::AllocOp>();
+    MemRefType type = tile.getType();
+    SmallVector<int64_t> shape{stages};
+    llvm::append_range(shape, type.getShape());
+    builder.setInsertionPoint(tile);
+    rings[tile] = memref::AllocOp::create(
+        builder, tile.getLoc(),
+        MemRefType::get(shape, type.getElementType(),
+                        MemRefLayoutAttrInterface(), type.getMemorySpace()));
+  }
+}
+
+void CopyPipeliner::emitCopies(BlockCopies &pattern, Value block, Value stage,
+                               bool inBounds) {
+  // The tile's position is arithmetic on the block's number; repeat it.
+  IRMapping mapping;
+  mapping.map(pattern.loop.getInductionVar(), block);
+  for (CopyTileOp copy : pattern.copies) {
+    SmallVector<Value> from, to{stage};
+    for (Value index : copy.getSourceIndices())
+      from.push_back(cloneSlice(builder, index, pattern.loop, mapping));
+    to.append(copy.getDestIndices().size(), getIndex(0));
+    CopyTileOp::create(builder, copy.getLoc(), copy.getSource(), from,
+                       rings.lookup(copy.getDest()), to, inBounds);
+  }
+}
+
+void CopyPipeliner::emitGuardedCopies(BlockCopies &pattern, Value block,
+                                      Value stage) {
+  Value exists = builder.createOrFold<arith::CmpIOp>(
+      loc(), arith::CmpIPredicate::slt, block, end);
+  auto guard = scf::IfOp::create(builder, loc(), exists, /*withElse=*/false);
+  OpBuilder::InsertionGuard inside(builder);
+  builder.setInsertionPointToStart(guard.thenBlock());
+  emitCopies(pattern, block, stage, /*inBounds=*/false);
+}
+
+/// The first S - 1 blocks, the first of them together with Q. A wait of Q's
+/// own, when Q goes to registers, becomes a wait for that group.
+LogicalResult CopyPipeliner::emitPrologue() {
+  Operation *point = blocks.front().loop;
+  WaitCopiesOp queryWait;
+  for (Operation &op : llvm::make_early_inc_range(*program.getBody())) {
+    if (&op == blocks.front().loop)
+      break;
+    if (isa<CommitCopiesOp>(op)) {
+      point = op.getNextNode();
+      op.erase();
+    } else if (auto wait = dyn_cast<WaitCopiesOp>(op)) {
+      queryWait = wait;
+    }
+  }
+  if (failed(hoistBefore(first, point)) || failed(hoistBefore(end, point)))
+    return failure();
+  builder.setInsertionPoint(point);
+  for (int64_t ahead = 0; ahead < stages - 1; ++ahead) {
+    Value block = add(first, ahead);
+    emitGuardedCopies(blocks.front(), block, getStage(block));
+    CommitCopiesOp::create(builder, loc());
+  }
+  if (queryWait)
+    queryWait.setPending(stages - 2);
+  return success();
+}
+
+/// Whether 16-byte copies may be made from each source.
+Value CopyPipeliner::emitAligned() {
+  SetVector<Value> sources;
+  for (CopyTileOp copy : blocks.front().copies)
+    sources.insert(copy.getSource());
+  Value aligned;
+  for (Value source : sources) {
+    Value one =
+        CopyAlignedOp::create(builder, loc(), builder.getI1Type(), source);
+    aligned =
+        aligned
+            ? arith::AndIOp::create(builder, loc(), aligned, one).getResult()
+            : one;
+  }
+  return aligned;
+}
+
+/// A loop that does what a full loop leaves over, where no partial one follows.
+void CopyPipeliner::addRemainderLoop(size_t position) {
+  scf::ForOp loop = blocks[position].loop;
+  builder.setInsertionPointAfter(loop);
+  auto rest = cast<scf::ForOp>(builder.clone(*loop));
+  rest->setAttr(kBlocksAttr, builder.getStringAttr(kPartialBlocks));
+  loop->replaceAllUsesWith(rest);
+  rest.getInitArgsMutable().assign(loop.getResults());
+  blocks.insert(blocks.begin() + position + 1, *matchBlockCopies(rest));
+}
+
+void CopyPipeliner::shortenFullLoops() {
+  Value aligned;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    scf::ForOp loop = blocks[i].loop;
+    if (!isFullLoop(loop))
+      continue;
+    if (i + 1 == blocks.size() || isFullLoop(blocks[i + 1].loop))
+      addRemainderLoop(i);
+    builder.setInsertionPoint(blocks.front().loop);
+    if (!aligned)
+      aligned = emitAligned();
+    builder.setInsertionPoint(loop);
+    Value lower = loop.getLowerBound();
+    Value early = add(loop.getUpperBound(), 1 - stages);
+    early = builder.createOrFold<arith::MaxSIOp>(loc(), early, lower);
+    early = arith::SelectOp::create(builder, loc(), aligned, early, lower);
+    loop.setUpperBound(early);
+    blocks[i + 1].loop.setLowerBound(early);
+  }
+}
+
+/// Replaces an iteration's own copies by those of the block S - 1 ahead.
+void CopyPipeliner::emitIteration(BlockCopies &block) {
+  Value number = block.loop.getInductionVar();
+  builder.setInsertionPoint(block.firstBarrier);
+  Value stage = getStage(number);
+  WaitCopiesOp::create(builder, loc(), stages - 2);
+  gpu::BarrierOp::create(builder, loc());
+  Value next = add(number, stages - 1);
+  if (isFullLoop(block.loop))
+    emitCopies(block, next, getStage(next), /*inBounds=*/true);
+  else
+    emitGuardedCopies(block, next, getStage(next));
+  CommitCopiesOp::create(builder, loc());
+
+  for (CopyTileOp copy : block.copies) {
+    Value ring = rings.lookup(copy.getDest());
+    for (Operation *user :
+         llvm::make_early_inc_range(copy.getDest().getUsers()))
+      if (auto load = dyn_cast<LoadTileOp>(user);
+          load && block.loop->isAncestor(load)) {
+        load.getSourceMutable().assign(ring);
+        SmallVector<Value> indices{stage};
+        llvm::append_range(indices, load.getIndices());
+        load.getIndicesMutable().assign(indices);
+      }
+    copy.erase();
+  }
+  block.firstBarrier.erase();
+  block.commit.erase();
+  block.wait.erase();
+  block.lastBarrier.erase();
+}
+
+struct FAPipelineCopies
+    : public fa::impl::FAPipelineCopiesBase<FAPipelineCopies> {
+  void runOnOperation() override {
+    auto pipeline = [](scf::ForallOp program,
+                       const CompleteSchedule &schedule) {
+      if (schedule.stages < 2)
+        return success();
+      return CopyPipeliner(program, schedule.stages).run();
+    };
+    if (failed(forEachTileProgram(getOperation(), pipeline)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,60 @@
+//===- SwizzleTiles.cpp - tiles without bank conflicts ----------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A pass of the map stage. A matrix load reads 16 bytes from each of eight
+// rows at once; with rows of 128 bytes they would all meet the same four banks
+// of workgroup memory. Tiles are therefore stored with the 16-byte chunks of a
+// row in an order that depends on the row's number (chunk XOR row), which
+// needs a number of chunks that is a power of two. Here the tiles are marked
+// and their rows widened to that; the distribute stage computes addresses.
+//===----------------------------------------------------------------------===//
+
+#include "TileProgram.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
+#include "fa/Dialect/FA/Transforms/Passes.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::fa {
+#define GEN_PASS_DEF_FASWIZZLETILES
+#include "fa/Dialect/FA/Transforms/Passes.h.inc"
+} // namespace mlir::fa
+
+using namespace mlir;
+using namespace mlir::fa;
+
+namespace {
+
+/// Whether a buffer is filled by copies and read by matrix loads.
+bool isMatrixTile(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  return isInWorkgroupMemory(type) && type.getRank() >= 2 &&
+         type.getElementTypeBitWidth() == 16 &&
+         llvm::any_of(alloc->getUsers(), llvm::IsaPred<CopyTileOp>);
+}
+
+void swizzle(memref::AllocOp alloc) {
+  MemRefType type = alloc.getType();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = llvm::PowerOf2Ceil(shape.back());
+  alloc.getResult().setType(MemRefType::get(
+      shape, type.getElementType(), type.getLayout(), type.getMemorySpace()));
+  alloc->setAttr(kSwizzleAttr, UnitAttr::get(alloc.getContext()));
+}
+
+struct FASwizzleTiles : public fa::impl::FASwizzleTilesBase<FASwizzleTiles> {
+  void runOnOperation() override {
+    auto swizzleTiles = [](scf::ForallOp program, const CompleteSchedule &) {
+      for (auto alloc : program.getBody()->getOps<memref::AllocOp>())
+        if (isMatrixTile(alloc))
+          swizzle(alloc);
+      return success();
+    };
+    if (failed(forEachTileProgram(getOperation(), swizzleTiles)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

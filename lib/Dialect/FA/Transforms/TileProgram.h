@@ -1,0 +1,60 @@
+//===- TileProgram.h - finding one's way in a tile program ------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A tile program is an scf.forall that carries a schedule: one iteration is
+// the work of one block of threads. Its loops over K/V blocks stand directly
+// in its body, each beginning where the one before it ended. The passes of the
+// map stage find programs, schedules and loops through this header only.
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_DIALECT_FA_TRANSFORMS_TILEPROGRAM_H
+#define LIB_DIALECT_FA_TRANSFORMS_TILEPROGRAM_H
+
+#include "fa/Dialect/FA/IR/FADialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::fa {
+
+/// A schedule in which nothing is left open.
+struct CompleteSchedule {
+  int64_t tileQ, tileKV, warps, stages;
+  StateKind state;
+  QueryKind query;
+};
+
+/// The schedule of a program; an error when a key is missing.
+FailureOr<CompleteSchedule> getCompleteSchedule(scf::ForallOp program);
+
+/// Calls `transform` on each tile program of `function`; stops at a failure.
+LogicalResult forEachTileProgram(
+    func::FuncOp function,
+    function_ref<LogicalResult(scf::ForallOp, const CompleteSchedule &)>
+        transform);
+
+/// The loops over K/V blocks, in order.
+SmallVector<scf::ForOp> getBlockLoops(scf::ForallOp program);
+
+/// Whether no block of this loop needs a mask.
+bool isFullLoop(scf::ForOp loop);
+
+/// Whether a memref lies in workgroup memory.
+bool isInWorkgroupMemory(Type type);
+
+/// The buffers of workgroup memory that hold m, l and u: those that vector
+/// transfers access. Tiles are accessed by tile ops instead.
+SmallVector<memref::AllocOp> getStateBuffers(scf::ForallOp program);
+
+/// A constant at the head of the program, made when it is not there yet.
+Value getIndexConstant(scf::ForallOp program, int64_t value);
+
+/// Moves the pure ops of `point`'s block on which `value` depends before
+/// `point`; fails when one of them may not move.
+LogicalResult hoistBefore(Value value, Operation *point);
+
+} // namespace mlir::fa
+
+#endif // LIB_DIALECT_FA_TRANSFORMS_TILEPROGRAM_H

@@ -21,7 +21,8 @@ void buildTilePipeline(OpPassManager &manager, const PipelineOptions &options) {
     manager.addPass(createFAOverrideSchedule({options.schedule}));
   manager.addPass(createFASelectSchedule({options.target}));
   manager.addNestedPass<func::FuncOp>(createFATileAttention({options.trace}));
-  manager.addPass(createCanonicalizerPass());
+  // No canonicalization: it inlines an scf.forall over one block, and an
+  // scf.for over one, which the map stage must find.
   manager.addPass(createCSEPass());
   manager.addPass(createFAVerifyStage({"tile"}));
 }

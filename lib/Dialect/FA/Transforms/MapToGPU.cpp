@@ -160,6 +160,9 @@ LogicalResult ProgramMapper::mapBlockIds(KernelArguments &arguments) {
                 builder.createOrFold<arith::RemUIOp>(loc, rest, sizes[dim]));
     rest = builder.createOrFold<arith::DivUIOp>(loc, rest, sizes[dim]);
   }
+  // The only number of a dimension of extent 1, even where nothing divides.
+  if (isConstantIntValue(sizes.front(), 1))
+    rest = arith::ConstantIndexOp::create(builder, loc, 0);
   mapping.map(ids.front(), rest);
   return success();
 }
@@ -369,6 +372,11 @@ struct FAMapToGPU : public fa::impl::FAMapToGPUBase<FAMapToGPU> {
       };
       if (failed(forEachTileProgram(function, map)))
         return signalPassFailure();
+      if (!hasPrograms && function->hasAttr(kOperandsAttr)) {
+        function.emitOpError("describes operands but holds no scf.forall with "
+                             "a schedule; was it folded away?");
+        return signalPassFailure();
+      }
       if (!hasPrograms)
         continue;
       eraseDeadOps(function);

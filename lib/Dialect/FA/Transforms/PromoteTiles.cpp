@@ -77,8 +77,16 @@ private:
 };
 
 LogicalResult TilePromoter::run() {
-  if (loops.empty())
+  if (loops.empty()) {
+    WalkResult walk = program->walk([](LoadTileOp load) {
+      return isMatrixOperand(load) ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return program.emitOpError("has tiles to copy but no loop over K/V "
+                                 "blocks (fa.blocks); was it folded away?");
     return success();
+  }
   bool keepsState = !getStateBuffers(program).empty();
   SmallVector<LoadTileOp> resident = getMatrixOperands(program.getBody());
   // All tiles before the first copy: copies may be moved up to it later.

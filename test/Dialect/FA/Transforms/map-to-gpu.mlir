@@ -154,3 +154,10 @@ func.func @negative_global_buffer() {
   } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 32, warps = 2, stages = 2, state = registers>}
   return
 }
+
+// -----
+
+// expected-error @below {{describes operands but holds no scf.forall with a schedule; was it folded away?}}
+func.func @negative_no_program(%x: f32) attributes {fa.operands = [{role = "scale", kind = "scalar", type = "f32", dims = []}]} {
+  return
+}

@@ -113,3 +113,21 @@ func.func @negative_two_tiles(%q: vector<32x64xf16>, %K: memref<?x64xf16>, %end:
   } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 16, warps = 2, stages = 2, state = registers>}
   return
 }
+
+// -----
+
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @negative_no_loop(%q: vector<32x64xf16>, %K: memref<?x64xf16>, %s0: vector<32x16xf32>) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{has tiles to copy but no loop over K/V blocks (fa.blocks); was it folded away?}}
+  scf.forall (%ib) in (4) {
+    %k = fa.load_tile %K[%c0, %c0] : memref<?x64xf16> -> vector<16x64xf16>
+    %s = vector.contract {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+      %q, %k, %s0 : vector<32x64xf16>, vector<16x64xf16> into vector<32x16xf32>
+    "test.use"(%s) : (vector<32x16xf32>) -> ()
+  } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 16, warps = 2, stages = 2, state = registers>}
+  return
+}

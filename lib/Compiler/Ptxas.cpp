@@ -28,8 +28,11 @@ namespace mlir::fa {
 
 namespace {
 
-/// What is said when the assembler says nothing.
-constexpr const char *kName = "ptxas";
+bool isProgram(const std::string &path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) &&
+         access(path.c_str(), X_OK) == 0;
+}
 
 /// Reads what the child writes to `fd`, to its end.
 std::string drain(int fd) {
@@ -47,6 +50,12 @@ std::string drain(int fd) {
 } // namespace
 
 farun::Expected<std::string> findPtxas() {
+  if (const char *chosen = std::getenv("FA_PTXAS")) {
+    if (isProgram(chosen))
+      return std::string(chosen);
+    return farun::deviceError("FA_PTXAS names no program: ptxas '" +
+                              std::string(chosen) + "'");
+  }
   std::string search;
   if (const char *path = std::getenv("PATH"))
     search = path;
@@ -55,10 +64,8 @@ farun::Expected<std::string> findPtxas() {
   search += ":/usr/local/cuda/bin";
   std::istringstream folders(search);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    std::string candidate = (folder.empty() ? "." : folder) + "/" + kName;
-    std::error_code ignored;
-    if (std::filesystem::is_regular_file(candidate, ignored) &&
-        access(candidate.c_str(), X_OK) == 0)
+    std::string candidate = (folder.empty() ? "." : folder) + "/ptxas";
+    if (isProgram(candidate))
       return candidate;
   }
   return farun::deviceError(

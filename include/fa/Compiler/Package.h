@@ -38,8 +38,9 @@ farun::Status writePackage(const CompiledKernel &kernel,
 farun::Status writeStages(const std::vector<StageText> &stages,
                           const std::string &folder);
 
-/// NVIDIA's assembler: on PATH, in $CUDA_HOME/bin or /usr/local/cuda/bin. A
-/// Device error that names it when there is none.
+/// NVIDIA's assembler: what $FA_PTXAS names if that is set, else on PATH, in
+/// $CUDA_HOME/bin or /usr/local/cuda/bin. A Device error that names it when
+/// there is none.
 farun::Expected<std::string> findPtxas();
 
 } // namespace mlir::fa

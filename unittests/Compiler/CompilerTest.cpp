@@ -13,8 +13,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 using namespace mlir::fa;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -94,6 +97,96 @@ TEST(Compiler, ScheduleIsChecked) {
   options.schedule = "tile=64";
   EXPECT_THAT(errorOf(options),
               HasSubstr("schedule: 'tile=64' sets no key; accepted: tile_q, "));
+}
+
+constexpr const char *kTwo = R"(
+!t = tensor<1x1x16x32xbf16>
+func.func @first(%q: !t, %k: !t, %v: !t) -> !t {
+  %o = fa.attention %q, %k, %v : !t, !t, !t -> !t
+  return %o : !t
+}
+func.func @second(%q: !t, %k: !t, %v: !t) -> !t {
+  %o = fa.attention %q, %k, %v scale(0.5) : !t, !t, !t -> !t
+  return %o : !t
+}
+)";
+
+farun::Expected<CompiledKernel> compileText(const char *text,
+                                            const std::string &entry = "") {
+  CompileOptions options = optionsFor(text);
+  options.entry = entry;
+  return compile(options);
+}
+
+TEST(Compiler, ManifestReadsBackAsItWasWritten) {
+  auto kernel = compileText(kAttention);
+  ASSERT_TRUE(kernel) << kernel.error().str();
+  std::string json = farun::manifestToJson(kernel->manifest);
+  auto read = farun::parseManifest(json, "manifest.json");
+  ASSERT_TRUE(read) << read.error().str();
+  EXPECT_EQ(farun::manifestToJson(*read), json);
+
+  ASSERT_EQ(read->entries.size(), 1u);
+  const farun::Entry &entry = read->entries[0];
+  EXPECT_EQ(entry.name, "attention");
+  ASSERT_EQ(entry.operands.size(), 4u);
+  EXPECT_EQ(entry.operands[1].role, "key");
+  EXPECT_EQ(entry.operands[1].shape,
+            (std::vector<int64_t>{1, 1, farun::kDynamic, 64}));
+  EXPECT_EQ(entry.operands[3].kind, farun::OperandKind::Output);
+  EXPECT_EQ(entry.attention.scale, 0.125);
+  EXPECT_GT(entry.attention.schedule.tileKV, 0);
+  ASSERT_EQ(entry.launches.size(), 1u);
+  EXPECT_THAT(kernel->ptx,
+              HasSubstr(".entry " + entry.launches[0].kernel + "("));
+  EXPECT_EQ(entry.launches[0].arguments.size(), entry.parameters.size());
+}
+
+TEST(Compiler, TraceAddsItsBufferAndRow) {
+  CompileOptions options = optionsFor(kAttention);
+  auto traced = [](const CompiledKernel &kernel) {
+    std::vector<std::string> types;
+    for (const farun::Parameter &p : kernel.manifest.entries[0].parameters)
+      if (p.kind == farun::ParameterKind::Trace)
+        types.push_back(p.type);
+    return types;
+  };
+  auto plain = compile(options);
+  ASSERT_TRUE(plain) << plain.error().str();
+  EXPECT_EQ(traced(*plain).size(), 0u);
+  options.traceState = true;
+  auto kernel = compile(options);
+  ASSERT_TRUE(kernel) << kernel.error().str();
+  EXPECT_THAT(traced(*kernel), testing::UnorderedElementsAre("ptr", "i64"));
+}
+
+TEST(Compiler, TwoFunctionsShareOnePTX) {
+  auto both = compileText(kTwo);
+  ASSERT_TRUE(both) << both.error().str();
+  ASSERT_EQ(both->manifest.entries.size(), 2u);
+  EXPECT_EQ(both->manifest.entries[1].attention.scale, 0.5);
+  EXPECT_THAT(both->ptx, HasSubstr(".entry first_kernel("));
+  EXPECT_THAT(both->ptx, HasSubstr(".entry second_kernel("));
+
+  auto second = compileText(kTwo, "second");
+  ASSERT_TRUE(second) << second.error().str();
+  EXPECT_EQ(second->manifest.entries.size(), 1u);
+  EXPECT_THAT(second->ptx, Not(HasSubstr("first_kernel")));
+}
+
+TEST(Compiler, ThreadsCompileBesideEachOther) {
+  std::vector<std::string> texts(3);
+  std::vector<std::thread> threads;
+  for (std::string &text : texts)
+    threads.emplace_back([&text] {
+      if (auto kernel = compileText(kAttention))
+        text = kernel->ptx;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_NE(texts[0], "");
+  EXPECT_EQ(texts[0], texts[1]);
+  EXPECT_EQ(texts[0], texts[2]);
 }
 
 } // namespace

@@ -132,3 +132,21 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+#gl = #gpu.address_space<global>
+
+// A length is read through its own address, offsets in 64 bits.
+// CHECK-LABEL: gpu.func @scalar_load
+gpu.module @m {
+  gpu.func @scalar_load(%p: !llvm.ptr<1>, %s: i64, %b: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %stride = arith.index_cast %s : i64 to index
+    %N = fa.view %p sizes [] strides [%stride] : !llvm.ptr<1> to memref<4xi32, strided<[?]>, #gl>
+    // CHECK: %[[I:.*]] = arith.index_cast %arg2 : index to i64
+    // CHECK: arith.muli %[[I]], %{{.*}} : i64
+    // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+    %n = memref.load %N[%b] : memref<4xi32, strided<[?]>, #gl>
+    gpu.return
+  }
+}

@@ -61,6 +61,21 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
   return success();
 }
 
+LogicalResult LaneEmitter::emitScalarLoad(memref::LoadOp op) {
+  FailureOr<TileAddress> source = resolve(op, op.getMemRef());
+  if (failed(source))
+    return failure();
+  SmallVector<Value> indices;
+  for (Value index : op.getIndices())
+    indices.push_back(toI64(index));
+  Type type = op.getType();
+  Value value = LLVM::LoadOp::create(b, type, element(*source, indices),
+                                     type.getIntOrFloatBitWidth() / 8);
+  op.getResult().replaceAllUsesWith(value);
+  dead.push_back(op);
+  return success();
+}
+
 Value LaneEmitter::loadClamped(const TileAddress &source, ValueRange indices) {
   Value inside;
   SmallVector<Value> clamped;

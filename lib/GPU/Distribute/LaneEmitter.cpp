@@ -236,6 +236,7 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
       .Case([&](TraceStateOp op) { return emitTraceState(op); })
       .Case([&](CopyTileOp op) { return emitCopyTile(op); })
       .Case([&](CopyAlignedOp op) { return emitCopyAligned(op); })
+      .Case([&](memref::LoadOp op) { return emitScalarLoad(op); })
       .Case([&](CommitCopiesOp op) {
         createCommitGroup(b, op.getLoc());
         dead.push_back(op);

@@ -99,6 +99,7 @@ private:
   LogicalResult emitLoadTile(LoadTileOp op);
   LogicalResult emitMatrixLoad(LoadTileOp op);
   LogicalResult emitStoreTile(StoreTileOp op);
+  LogicalResult emitScalarLoad(memref::LoadOp op);
   LogicalResult emitTraceState(TraceStateOp op);
   Value loadClamped(const TileAddress &source, ValueRange indices);
   LogicalResult storeRows(StoreTileOp op, const TileAddress &dest);

@@ -94,10 +94,10 @@ LogicalResult mlir::fa::checkSupported(AttentionOp op) {
     return op.emitOpError("element type ")
            << type << " is not supported yet, supported are f16 and bf16";
   Type outType = getElementTypeOrSelf(op.getOutput());
-  if (outType != type)
+  if (outType != type && !outType.isF32())
     return op.emitOpError("out of ")
            << outType << " from operands of " << type
-           << " is not supported yet, supported is the type of the operands";
+           << " is not supported yet, supported are " << type << " and f32";
   AttentionDims dims = op.getDims();
   return success(succeeded(checkHeadDim(op, "D", dims.D)) &&
                  succeeded(checkHeadDim(op, "Dv", dims.Dv)));

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Arguments.h"
 
+#include "fa/Emulator/Counters.h"
 #include "fa/Emulator/Device.h"
 
 #include <CLI/CLI.hpp>
@@ -55,13 +56,6 @@ bool parseDim(const std::string &text, Dim3 &dim) {
   return false;
 }
 
-std::string countersJson(const Report &report) {
-  return "{\"status\": \"" + std::string(statusName(report.status)) +
-         "\", \"warp_instructions\": " +
-         std::to_string(report.counters.warpInstructions) +
-         ", \"ctas\": " + std::to_string(report.counters.ctas) + "}\n";
-}
-
 int run(const Options &o) {
   LaunchShape shape;
   shape.dynamicSharedBytes = o.shared;
@@ -93,6 +87,9 @@ int run(const Options &o) {
   options.threads = o.threads;
   options.maxInstructions = o.maxInstructions;
   Device device(options);
+  Counters counters;
+  if (!o.counters.empty())
+    device.addObserver(counters);
   Arguments arguments;
   for (const std::string &text : o.args)
     if (auto problem = arguments.add(text, device))
@@ -102,7 +99,7 @@ int run(const Options &o) {
     std::fprintf(stderr, "%s\n", d.str().c_str());
   if (!o.counters.empty()) {
     std::ofstream out(o.counters);
-    out << countersJson(report);
+    out << counters.json();
     if (!out)
       return inputError("cannot write " + o.counters);
   }

@@ -13,6 +13,7 @@
 #define FA_UNITTESTS_EMULATOR_HARNESS_H
 
 #include "fa/Emulator/Device.h"
+#include "fa/Emulator/ExecutionObserver.h"
 
 #include <array>
 #include <bit>
@@ -75,7 +76,8 @@ struct Snippet {
 };
 
 inline Snippet run(const std::string &body, std::array<Words, 4> in = {},
-                   DeviceOptions options = {}) {
+                   DeviceOptions options = {},
+                   const std::vector<ExecutionObserver *> &observers = {}) {
   Snippet result;
   auto module = Module::parse(wrap(body), "test.ptx");
   if (!module) {
@@ -85,6 +87,8 @@ inline Snippet run(const std::string &body, std::array<Words, 4> in = {},
   }
   options.threads = 1;
   Device device(options);
+  for (ExecutionObserver *o : observers)
+    device.addObserver(*o);
   uint64_t a = device.alloc(512, "in", true), b = device.alloc(512, "out");
   device.write(a, in.data(), 512);
   result.report = device.launch(*module, "k", {{1}, {32}, {1}, 0},

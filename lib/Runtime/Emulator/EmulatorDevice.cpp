@@ -11,6 +11,7 @@
 // limit stop the kernel.
 //
 //===----------------------------------------------------------------------===//
+#include "fa/Emulator/Counters.h"
 #include "fa/Emulator/Device.h"
 
 #include "fa/Runtime/RegisterDevices.h"
@@ -28,8 +29,11 @@ Location locationOf(const ptxvm::Diagnostic &diagnostic) {
 
 class EmulatorDevice : public Device {
 public:
-  explicit EmulatorDevice(ptxvm::DeviceOptions options)
-      : device(std::move(options)) {}
+  EmulatorDevice(ptxvm::DeviceOptions options, bool counts)
+      : device(std::move(options)) {
+    if (counts)
+      device.addObserver(counters.emplace());
+  }
 
   std::string name() const override { return "emulator"; }
   std::string defaultTarget() const override { return "sm_80"; }
@@ -94,7 +98,13 @@ public:
     std::vector<ptxvm::Argument> values;
     for (const LaunchArgument &argument : arguments)
       values.push_back({argument.bytes});
-    return outcomeOf(device.launch(*module, kernel, shape, values));
+    if (counters)
+      counters->reset();
+    LaunchOutcome outcome =
+        outcomeOf(device.launch(*module, kernel, shape, values));
+    if (counters)
+      outcome.counters = counters->values();
+    return outcome;
   }
 
 private:
@@ -123,6 +133,7 @@ private:
     return outcome;
   }
 
+  std::optional<ptxvm::Counters> counters; ///< outlives the device's launches
   ptxvm::Device device;
   std::optional<ptxvm::Module> module;
   std::string loadedText;
@@ -184,7 +195,7 @@ Expected<std::unique_ptr<Device>> openEmulator(const DeviceOptions &options) {
       return inputError("--order: " + order.error().message);
     machine.order = *order;
   }
-  return std::unique_ptr<Device>(new EmulatorDevice(machine));
+  return std::unique_ptr<Device>(new EmulatorDevice(machine, options.counters));
 }
 
 } // namespace

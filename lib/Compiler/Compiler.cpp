@@ -22,6 +22,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -134,8 +135,10 @@ LogicalResult Compilation::selectEntry() {
 LogicalResult Compilation::runStage(StringRef fileName,
                                     function_ref<void(OpPassManager &)> build) {
   PassManager manager(module.get()->getName());
+  // Once a stage: after every pass it would take a third of the passes' time.
+  manager.enableVerifier(false);
   build(manager);
-  if (failed(manager.run(*module)))
+  if (failed(manager.run(*module)) || failed(verify(*module)))
     return failure();
   if (options.keepStages) {
     std::string text;

@@ -36,6 +36,37 @@ TEST(Divergence, lanesThatLeaveALoopWaitForTheOthers) {
   }
 }
 
+TEST(Divergence, lanesMeetAgainWhereverATurnEnds) {
+  // A lane in four takes a detour before an .aligned instruction; random
+  // orders end turns anywhere.
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    DeviceOptions options;
+    options.order = {OrderPolicy::Random, seed};
+    Snippet r = run(R"(
+  mov.u32 %r0, smem;
+  mad.lo.u32 %r1, %tid, 16, %r0;
+  st.shared.u32 [%r1], %tid;
+  and.b32 %r2, %tid, 3;
+  setp.ne.u32 %p0, %r2, 0;
+  mov.u32 %r3, 0;
+again:
+  @%p0 bra meet;
+  add.u32 %out1, %out1, 1;
+  add.u32 %out1, %out1, 1;
+  add.u32 %out1, %out1, 1;
+meet:
+  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%out0}, [%r1];
+  add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p1, %r3, 200;
+  @%p1 bra again;
+)",
+                    {}, options);
+    ASSERT_RUNS(r);
+    EXPECT_EQ(r.out[1][4], 600u);
+    EXPECT_EQ(r.out[1][5], 0u);
+  }
+}
+
 TEST(Divergence, branchTable) {
   Snippet r = run(R"(
     and.b32 %r0, %tid, 3;

@@ -211,6 +211,7 @@ void ptxvm::runCTA(CTA &cta, uint64_t seed) {
   bool isObserved = !cta.onInstruction.empty();
   uint64_t limit = launch.options.maxInstructions;
   std::vector<unsigned> stalls(cta.warps.size());
+  std::vector<uint64_t> issuedApart(cta.warps.size());
   for (;;) {
     bool isDone = true, moved = false;
     for (size_t k : turns.sweep()) {
@@ -231,10 +232,13 @@ void ptxvm::runCTA(CTA &cta, uint64_t seed) {
       if (limit && total > limit)
         return reportLimit(cta, w);
       // Lanes that spin on what other lanes of the warp must do: every second
-      // turn another group runs.
-      bool usedItAll = w.group && !w.others.empty();
-      if (usedItAll)
+      // time another group runs. A short turn that ends inside a branch says
+      // nothing of spinning: those lanes meet again where the branch ends.
+      issuedApart[k] = w.group && !w.others.empty() ? issuedApart[k] + n : 0;
+      if (issuedApart[k] >= kQuantum) {
+        issuedApart[k] = 0;
         selectGroup(w, ++stalls[k] & 1 ? 1 + stalls[k] / 2 : 0);
+      }
     }
     if (isDone)
       return;

@@ -159,12 +159,16 @@ Trial::Trial(const Form &form, const Extent5 &extents)
 Trial Trial::ofRows(const Form &form, const Values &q, const Values &k,
                     const Values &v) {
   Trial trial(form, {1, 1, 1, int64_t(q.size()), int64_t(k.size())});
-  auto widen = [](const Values &rows, int64_t columns, double even,
-                  double odd) {
+  // Zero columns stay zero beside an infinity.
+  auto scaled = [](double row, double factor) {
+    return factor == 0 ? 0 : row * factor;
+  };
+  auto widen = [&](const Values &rows, int64_t columns, double even,
+                   double odd) {
     Values wide;
     for (double row : rows)
       for (int64_t d = 0; d < columns; ++d)
-        wide.push_back(d == 0 ? row : row * (d % 2 ? odd : even));
+        wide.push_back(d == 0 ? row : scaled(row, d % 2 ? odd : even));
     return wide;
   };
   trial.set("query", widen(q, form.headDim, 0, 0));

@@ -84,6 +84,19 @@ static LogicalResult checkHeadDim(AttentionOp op, StringRef name,
   return success();
 }
 
+/// A memref of no elements has no first element for a view to start at.
+static LogicalResult checkNotEmpty(AttentionOp op) {
+  AttentionDims dims = op.getDims();
+  for (auto [name, extent] :
+       {std::pair("B", dims.B), {"Sq", dims.Sq}, {"Sk", dims.Sk}})
+    if (extent == 0)
+      return op.emitOpError("an extent ")
+             << name
+             << " that is 0 in the types is not supported yet; one that is "
+                "open may be 0 at run time";
+  return success();
+}
+
 LogicalResult mlir::fa::checkSupported(AttentionOp op) {
   for (const ClauseSupport &clause : getClauseSupport())
     if (!clause.isSupported && clause.isUsed(op))
@@ -99,7 +112,8 @@ LogicalResult mlir::fa::checkSupported(AttentionOp op) {
            << outType << " from operands of " << type
            << " is not supported yet, supported are " << type << " and f32";
   AttentionDims dims = op.getDims();
-  return success(succeeded(checkHeadDim(op, "D", dims.D)) &&
+  return success(succeeded(checkNotEmpty(op)) &&
+                 succeeded(checkHeadDim(op, "D", dims.D)) &&
                  succeeded(checkHeadDim(op, "Dv", dims.Dv)));
 }
 

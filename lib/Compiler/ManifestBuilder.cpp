@@ -249,6 +249,13 @@ FailureOr<farun::Entry> buildEntry(func::FuncOp func) {
       return failure();
     entry.operands.push_back(std::move(*operand));
   }
+  for (StringRef role : {"query", "key", "value"})
+    if (llvm::none_of(entry.operands,
+                      [&](auto &operand) { return operand.role == role; }))
+      return func.emitError() << "'" << func.getName()
+                              << "' has no argument that is the " << role
+                              << " alone; one for each of query, key and value "
+                                 "is needed to launch it from outside";
   FailureOr<farun::Attention> attention = buildAttention(func);
   if (failed(attention))
     return failure();

@@ -29,14 +29,25 @@ bool fa::isReadByContraction(LoadTileOp load) {
 /// stands in the same block and nothing in between writes memory.
 static LoadTileOp fusibleLoad(vector::ContractionOp op, Value operand) {
   auto load = operand.getDefiningOp<LoadTileOp>();
-  if (!load || !isReadByContraction(load) ||
-      load->getBlock() != op->getBlock())
+  if (!load || !isReadByContraction(load) || load->getBlock() != op->getBlock())
     return nullptr;
   for (Operation *between = load->getNextNode(); between != op;
        between = between->getNextNode())
     if (!isa<LoadTileOp>(between) && !isMemoryEffectFree(between))
       return nullptr;
   return load;
+}
+
+void fa::loadTilesAtContractions(gpu::GPUFuncOp kernel) {
+  kernel.walk([](LoadTileOp load) {
+    if (load->hasOneUse() || !isReadByContraction(load))
+      return;
+    for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
+      auto op = cast<vector::ContractionOp>(use.getOwner());
+      if (fusibleLoad(op, load) == load)
+        use.set(OpBuilder(op).clone(*load)->getResult(0));
+    }
+  });
 }
 
 FailureOr<LaneEmitter::MatrixSource>
@@ -61,8 +72,7 @@ LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
                                             int64_t row, int64_t chunk,
                                             bool rowsAreColumns,
                                             bool transpose) {
-  Value &laneOffset =
-      laneOffsets[{rowsAreColumns, source.pitchBytes, chunk}];
+  Value &laneOffset = laneOffsets[{rowsAreColumns, source.pitchBytes, chunk}];
   if (!laneOffset) {
     // Depends on the lane only: written once, at the top of the kernel.
     OpBuilder::InsertionGuard guard(b);
@@ -83,12 +93,13 @@ LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
     if (source.swizzle.rowsPerLine() > 1)
       flip = shr(flip, llvm::Log2_64(source.swizzle.rowsPerLine()));
     flip = mask(flip, source.swizzle.span() - 1);
-    Value place = arith::XOrIOp::create(b, add(chunkBit, constant(chunk)), flip);
+    Value place =
+        arith::XOrIOp::create(b, add(chunkBit, constant(chunk)), flip);
     laneOffset = add(mul(laneRow, constant(source.pitchBytes)),
                      mul(place, constant(16)));
   }
-  Value address = offset(offset(source.origin, laneOffset),
-                         row * source.pitchBytes);
+  Value address =
+      offset(offset(source.origin, laneOffset), row * source.pitchBytes);
   return createLdmatrix(b, b.getLoc(), address, source.element, transpose);
 }
 
@@ -106,7 +117,8 @@ static FailureOr<bool> isRightTransposed(vector::ContractionOp op) {
     if (maps[1] == map(k, n))
       return true;
   }
-  return op.emitOpError("expected (m, k) x (n, k) or (m, k) x (k, n) to (m, n)");
+  return op.emitOpError(
+      "expected (m, k) x (n, k) or (m, k) x (k, n) to (m, n)");
 }
 
 LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
@@ -150,10 +162,10 @@ LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
       for (int64_t n : {2 * pair, 2 * pair + 1})
         for (int64_t m = 0; m < acc.rowPieces; ++m) {
           Value *piece = &d[acc.at(m, n, 0, 0)];
-          Values result = createMmaSync(
-              b, op.getLoc(), registers[m],
-              {rhs[2 * (n % 2)], rhs[2 * (n % 2) + 1]},
-              ValueRange{piece[0], piece[1], piece[2], piece[3]});
+          Values result =
+              createMmaSync(b, op.getLoc(), registers[m],
+                            {rhs[2 * (n % 2)], rhs[2 * (n % 2) + 1]},
+                            ValueRange{piece[0], piece[1], piece[2], piece[3]});
           std::copy(result.begin(), result.end(), piece);
         }
     }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fa/GPU/Passes.h"
 #include "LaneEmitter.h"
+#include "fa/GPU/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 namespace mlir::fa {
@@ -18,6 +18,7 @@ using namespace mlir;
 using namespace mlir::fa;
 
 LogicalResult fa::distributeToLanes(gpu::GPUFuncOp kernel) {
+  loadTilesAtContractions(kernel);
   return LaneEmitter(kernel).run();
 }
 

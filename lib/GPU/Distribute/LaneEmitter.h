@@ -1,4 +1,5 @@
-//===- LaneEmitter.h - rewrites a warp's values to a lane's share -*- C++ -*-===//
+//===- LaneEmitter.h - rewrites a warp's values to a lane's share -*- C++
+//-*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -39,6 +40,11 @@ struct TileAddress {
 /// Whether all users of a workgroup tile are contractions beside the load, so
 /// that they read it by ldmatrix themselves.
 bool isReadByContraction(LoadTileOp load);
+
+/// Gives each contraction its own load. Where K and V are one tensor, one load
+/// may stand for both; what is emitted for the first contraction would part it
+/// from the second.
+void loadTilesAtContractions(gpu::GPUFuncOp kernel);
 
 class LaneEmitter {
 public:
@@ -151,7 +157,8 @@ private:
   DenseMap<Value, Values> shares;
   DenseMap<Value, TileAddress> addresses;
   DenseMap<Value, Value> alignedFlags, pairFlags;
-  DenseMap<Value, Value> arenas; ///< pointer of each arena, by memref.get_global
+  DenseMap<Value, Value>
+      arenas; ///< pointer of each arena, by memref.get_global
   /// Offsets that depend on the lane only, by (rowsAreColumns, pitch, chunk).
   DenseMap<std::tuple<int64_t, int64_t, int64_t>, Value> laneOffsets;
   /// What is erased at the end, users before what they use.

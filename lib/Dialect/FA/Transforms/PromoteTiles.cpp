@@ -56,7 +56,8 @@ public:
   LogicalResult run();
 
 private:
-  /// The tile for what `load` reads; the loops share one for each source.
+  /// The tile for what `load` reads; the loops share one for each source. Q has
+  /// its own, even where it is the same tensor as K: it outlives a block.
   Value getTile(LoadTileOp load);
   /// Fills the tile of `load` where the builder stands.
   Value copy(LoadTileOp load);
@@ -73,7 +74,8 @@ private:
   const CompleteSchedule &schedule;
   OpBuilder builder;
   scf::ForallOp program;
-  llvm::MapVector<std::pair<Value, Type>, Value> tiles;
+  /// By source, type, and whether it is resident.
+  llvm::MapVector<std::tuple<Value, Type, unsigned>, Value> tiles;
 };
 
 LogicalResult TilePromoter::run() {
@@ -109,7 +111,8 @@ LogicalResult TilePromoter::run() {
 
 Value TilePromoter::getTile(LoadTileOp load) {
   auto vector = cast<VectorType>(load.getResult().getType());
-  Value &tile = tiles[{load.getSource(), vector}];
+  unsigned isResident = load->getBlock() == program.getBody();
+  Value &tile = tiles[{load.getSource(), vector, isResident}];
   if (!tile) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(loops.front());

@@ -58,7 +58,9 @@ LAYERS = {
     # The PTX machine: no MLIR, no LLVM, nothing of the compiler.
     "Emulator": Layer(("Support", "Emulator/**")),
     "Emulator/Parser": Layer(("Support", "Emulator")),
-    "Emulator/Decoder": Layer(("Support", "Emulator", "Emulator/Parser")),
+    "Emulator/Decoder": Layer(
+        ("Support", "Emulator", "Emulator/Parser", "Emulator/Memory")
+    ),
     "Emulator/Memory": Layer(("Support", "Emulator")),
     "Emulator/Executor": Layer(
         (

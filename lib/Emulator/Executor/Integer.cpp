@@ -246,6 +246,8 @@ void ptxvm::FA_ISA::addInteger(HandlerList &list) {
 #undef M
               BIN("add_sat_s32", s32, addSaturated(x, y)),
       BIN("sub_sat_s32", s32, subSaturated(x, y)),
+      BIN("min_relu_s32", s32, std::max(0, std::min(x, y))),
+      BIN("max_relu_s32", s32, std::max(0, std::max(x, y))),
       BIN("mul_hi_u16", u16, u16((u32(x) * y) >> 16)),
       BIN("mul_hi_s16", s16, s16((s32(x) * y) >> 16)),
       BIN("mul_hi_u32", u32, u32((u64(x) * y) >> 32)),

@@ -54,7 +54,10 @@ public:
   Compilation(const CompileOptions &options, const TargetInfo &target)
       : options(options), target(target),
         context(makeRegistry(), MLIRContext::Threading::DISABLED),
-        log(&context) {}
+        log(&context) {
+    // Users are told where, not shown our half-compiled op.
+    context.printOpOnDiagnostic(false);
+  }
 
   farun::Expected<CompiledKernel> run();
 

@@ -13,6 +13,7 @@
 
 #include "fa/Runner/Report.h"
 #include "fa/Support/Npy.h"
+#include "fa/Support/OptionError.h"
 
 #include <CLI/CLI.hpp>
 
@@ -44,6 +45,7 @@ struct Options {
 };
 
 void printError(const Error &error) {
+  std::fflush(stdout); // in a pipe, what went before comes before
   std::fprintf(stderr, "%s\n", error.str().c_str());
 }
 
@@ -417,6 +419,9 @@ int runTool(int argc, char **argv, const DeviceRegistry &registry,
   Options options;
   CLI::App app("Runs compiled attention and checks it against the f64 oracle.");
   declareOptions(app, options);
+  app.failure_message([](const CLI::App *, const CLI::Error &error) {
+    return describeOptionError(error.what());
+  });
   std::vector<std::string> arguments = completeArguments(argc, argv);
   try {
     app.parse(arguments);

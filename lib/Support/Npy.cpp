@@ -457,15 +457,31 @@ Expected<std::vector<std::byte>> readFileBytes(const std::string &path) {
 }
 
 Status writeFileText(const std::string &path, const std::string &text) {
-  std::ofstream stream(path, std::ios::binary | std::ios::trunc);
+  // A file is complete or not there: it is written beside its place and then
+  // renamed. What is no plain file (a pipe, /dev/null) is written as it is.
+  namespace fs = std::filesystem;
+  std::error_code code;
+  fs::file_status place = fs::status(path, code);
+  bool isPlain = !fs::exists(place) || fs::is_regular_file(place);
+  std::string partial = isPlain ? path + ".partial" : path;
+  std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
   if (stream)
     stream.write(text.data(), std::streamsize(text.size()));
   stream.flush();
-  if (!stream)
-    return Error{ErrorCode::Input,
-                 std::string("cannot be written: ") + std::strerror(errno),
-                 {path, 0, 0}};
-  return {};
+  std::string reason = stream ? "" : std::strerror(errno);
+  stream.close();
+  if (reason.empty() && isPlain) {
+    // Through a symbolic link: the link stays.
+    fs::path target =
+        fs::is_symlink(path, code) ? fs::canonical(path, code) : fs::path(path);
+    fs::rename(partial, target, code);
+    reason = code ? code.message() : "";
+  }
+  if (reason.empty())
+    return {};
+  if (isPlain)
+    fs::remove(partial, code);
+  return Error{ErrorCode::Input, "cannot be written: " + reason, {path, 0, 0}};
 }
 
 } // namespace farun

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Compiler/Compiler.h"
 #include "fa/Compiler/Package.h"
+#include "fa/Support/OptionError.h"
 
 #include <CLI/CLI.hpp>
 
@@ -49,6 +50,9 @@ std::optional<int> parse(int argc, char **argv, Arguments &arguments) {
   app.add_flag("--trace", arguments.compile.traceState,
                "the kernel also stores m, l and u of one query row");
   app.set_version_flag("--version", "fa-compile " FA_VERSION);
+  app.failure_message([](const CLI::App *, const CLI::Error &error) {
+    return farun::describeOptionError(error.what());
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

@@ -14,6 +14,7 @@
 
 #include "fa/Emulator/Counters.h"
 #include "fa/Emulator/Device.h"
+#include "fa/Support/OptionError.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -132,6 +133,9 @@ int main(int argc, char **argv) {
   app.add_option("--max-instructions", o.maxInstructions,
                  "warp instructions before the launch is stopped");
   app.add_option("--counters", o.counters, "write counters to this JSON file");
+  app.failure_message([](const CLI::App *, const CLI::Error &error) {
+    return farun::describeOptionError(error.what());
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &e) {

@@ -147,7 +147,10 @@ static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
   SmallVector<Plan> plans;
   for (const TileChoice &tile : getPreferredTiles(dims)) {
     Plan plan;
-    plan.tileQ = given.getTileQ().value_or(tile.tileQ);
+    // Whole products for each warp, when the user says how many there are.
+    int64_t unit = kProductRows * given.getWarps().value_or(1);
+    int64_t rows = std::max(tile.tileQ / unit, int64_t(1)) * unit;
+    plan.tileQ = given.getTileQ().value_or(rows);
     plan.tileKV = given.getTileKv().value_or(tile.tileKV);
     // So many warps that each has whole products, unless the user says.
     int64_t warps = std::min(tile.warps, plan.tileQ / kProductRows);

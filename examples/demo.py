@@ -10,10 +10,10 @@
     demo.py --build=DIR [--target=sm_80] [--device=auto] [CASE...]
 
 Compiles the case's .mlir to PTX, runs that PTX, lets fa-run compare the result
-with the f64 oracle, and prints a table: the error against its bound, the bytes
-that the kernel moved through global memory, and beside them what the two-pass
-form would move, which writes S and P to memory and reads them back. The report
-is build/reports/demo.json.
+with the f64 oracle, and shows the error against its bound, the bytes that the
+kernel moved through global memory, and beside them what the two-pass form would
+move, which writes S and P to memory and reads them back; a table of all cases
+ends it. The report is build/reports/demo.json.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import subprocess
 import sys
 import time
 from fractions import Fraction
+from math import log
 from pathlib import Path
 
 import numpy as np
@@ -71,7 +72,31 @@ def run_case(case, args, folder):
     if row["ok"] and "expect" in case:
         row |= exact(Fraction(*case["expect"]), folder / "out0.npy")
         row["ok"] &= row["exact"]
+    if row["ok"] and "state" in case:
+        row["state"] = [
+            follows(state, block)
+            for state, block in zip(case["state"], row["report"]["trace"])
+        ]
+        row["ok"] &= len(row["report"]["trace"]) == len(case["state"])
+        row["ok"] &= all(line["exact"] for line in row["state"])
     return row
+
+
+def is_nearest(found, expected):
+    """Whether a number of f32 is the expected one, last rounding aside."""
+    nearest = np.float32(expected)
+    return bool(abs(np.float32(found) - nearest) <= np.spacing(abs(nearest)))
+
+
+def follows(state, block):
+    """One block's m, l and u[0] against the numbers by hand: m is a logarithm."""
+    by_hand = (log(state["m_is_ln"]), state["l"], state["u"])
+    found = (block["m"], block["l"], block["u"][0])
+    return {
+        "line": f"after block {block['block']}: m = ln {state['m_is_ln']}, "
+        f"l = {state['l']}, u = {state['u']}",
+        "exact": all(map(is_nearest, found, by_hand)),
+    }
 
 
 def exact(expected, path):
@@ -117,9 +142,11 @@ def show_report(report):
             f"bound {number(check['bound'])}"
         )
     traffic = report["traffic"]
+    moved = moved_bytes(report["counters"])
+    found = "not counted on this device" if moved is None else f"{size(moved)} moved"
     print(
-        f"  global memory: {size(moved_bytes(report['counters']))} moved; "
-        f"{size(traffic['naive_bytes'])} where S and P are written and read"
+        f"  global memory: {found}; {size(traffic['naive_bytes'])} "
+        "where S and P are written and read"
     )
     print(
         f"  S would store {size(traffic['naive_stored_bytes'])}; "
@@ -127,17 +154,59 @@ def show_report(report):
     )
 
 
+def seconds(row):
+    """Where the time went."""
+    text = f"  {row['seconds']} s"
+    parts = (row["report"] or {}).get("seconds", {})
+    names = {"compile": "compiling", "device": "running", "oracle": "in the oracle"}
+    shown = [f"{parts[k]:.2f} {names[k]}" for k in names if parts.get(k)]
+    return text + (": " + ", ".join(shown) if shown else "")
+
+
+TABLE = (
+    ("case", lambda row: row["name"]),
+    ("check", lambda row: "ok" if row["ok"] else "FAILED"),
+    ("error / bound", lambda row: worst(row["report"])),
+    ("moved", lambda row: size(moved_bytes(row["report"]["counters"]))),
+    ("with S and P", lambda row: size(row["report"]["traffic"]["naive_bytes"])),
+    ("S stored", lambda row: "0"),
+    ("would be", lambda row: size(row["report"]["traffic"]["naive_stored_bytes"])),
+    ("seconds", lambda row: f"{row['seconds']:.2f}"),
+)
+
+
+def worst(report):
+    """The error of the first result, and its bound."""
+    check = report["checks"][0]
+    return f"{number(check['max_error'])} / {number(check['bound'])}"
+
+
+def show_table(rows):
+    """All cases that ran, one line each."""
+    lines = [[title for title, _ in TABLE]]
+    lines += [
+        [cell(row) for _, cell in TABLE]
+        for row in rows
+        if row["report"] and row["report"]["checks"]
+    ]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines:
+        print("  ".join(map(str.ljust, line, widths)).rstrip())
+
+
 def show(row):
     """One case on the terminal."""
     print(f"{row['name']}: {row['why']}")
-    for line in row["output"]:
-        if line.startswith("trace: "):
-            print("  " + line)
+    trace = [line for line in row["output"] if line.startswith("trace: ")]
+    for line in trace:
+        print("  " + line)
+    for state in row.get("state", []):
+        print(f"  {state['line']}, {'' if state['exact'] else 'NOT '}as by hand")
     if row["report"] and row["exit_code"] in (0, 1):
         show_report(row["report"])
     if "expected" in row:
         print(f"  O = {row['expected']}; the kernel gives {row['found']}")
-    print(f"  {row['seconds']} s, compiling, running and checking")
+    print(seconds(row))
     if not row["ok"]:
         print(f"  FAILED, exit code {row['exit_code']}: {row['command']}")
         for line in row["errors"]:
@@ -177,7 +246,8 @@ def main():
         show(rows[-1])
     report = reports / "demo.json"
     report.write_text(json.dumps({"format": 1, "cases": rows}, indent=1) + "\n")
-    print(f"S for 8192 x 8192 in f16 would be {size(SCORES_8192)} a head.")
+    show_table(rows)
+    print(f"S for 8192 x 8192 in f16 would be {size(SCORES_8192)} a head; ours is 0.")
     print(f"report: {report}")
     if all(row["ok"] for row in rows):
         return 0

@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -31,8 +32,10 @@ report = dict(
     target=options["target"], device="emulator", checks=[check],
     traffic=dict(naive_bytes=2048, naive_stored_bytes=512),
     counters={{"global": dict(loaded_bytes=1000, stored_bytes=24)}},
+    trace=[dict(block=0, m=0.6931472, l=1.5, u=[20]), dict(block=1, m=1.3862944, l={row_sum}, u=[40])],
+    seconds=dict(compile=0.1, device=0.25, oracle=0),
 )
-pathlib.Path(options["report"]).write_text(json.dumps(report))
+pathlib.Path(options["report"]).write_text(json.dumps(report | {extra}))
 if "trace-state" in options:
     print("trace: block=0 m=0.693147 l=1.5 u=[20]")
 sys.exit({code})
@@ -51,10 +54,17 @@ def run(script, *args):
 def build(tmp_path):
     (tmp_path / "bin").mkdir()
 
-    def stub(value="160 / 7", state=True, code=0):
+    def stub(value="160 / 7", state=True, code=0, row_sum="1.75", extra="{}"):
         path = tmp_path / "bin" / "fa-run"
         path.write_text(
-            STUB.format(python=sys.executable, value=value, state=state, code=code)
+            STUB.format(
+                python=sys.executable,
+                value=value,
+                state=state,
+                code=code,
+                row_sum=row_sum,
+                extra=extra,
+            )
         )
         path.chmod(0o755)
         return tmp_path
@@ -75,7 +85,11 @@ def test_demo_prints_the_table_and_writes_the_report(build):
     moved = "  global memory: 1 KiB moved; 2 KiB where S and P are written and read"
     assert moved in lines
     assert "  S would store 512 B; this kernel stores none of it" in lines
-    assert "S for 8192 x 8192 in f16 would be 128 MiB a head." in lines
+    assert "  after block 1: m = ln 4, l = 1.75, u = 40, as by hand" in lines
+    assert any(line.endswith("s: 0.10 compiling, 0.25 running") for line in lines)
+    table = [line.split() for line in lines if line.startswith("worked  ")]
+    assert table == ["worked ok 1e-07 / 0.001 1 KiB 2 KiB 0 512 B".split() + [ANY]]
+    assert "S for 8192 x 8192 in f16 would be 128 MiB a head; ours is 0." in lines
     report = Path(lines[-1].removeprefix("report: "))
     cases = json.loads(report.read_text())["cases"]
     assert [case["name"] for case in cases] == ["worked", "minilm", "causal-gqa"]
@@ -97,6 +111,7 @@ def test_demo_gives_its_cases_real_files():
         (dict(state=False, code=1), 1, "result 0: FAILED"),
         (dict(code=4), 4, "FAILED, exit code 4"),
         (dict(value="65 / 3"), 1, "the kernel gives 21.66"),  # l not rescaled
+        (dict(row_sum="2.5"), 1, "m = ln 4, l = 1.75, u = 40, NOT as by hand"),
     ],
 )
 def test_demo_fails_where_the_kernel_does(build, stub, code, message):
@@ -104,6 +119,13 @@ def test_demo_fails_where_the_kernel_does(build, stub, code, message):
     result = run("examples/demo.py", f"--build={folder}", "worked")
     assert result.returncode == code
     assert message in result.stdout
+
+
+def test_demo_says_what_a_device_does_not_count(build):
+    folder = build(extra="dict(counters={})")
+    result = run("examples/demo.py", f"--build={folder}", "minilm")
+    assert "  global memory: not counted on this device; 2 KiB where" in result.stdout
+    assert result.returncode == 0
 
 
 def test_demo_refusals(tmp_path):

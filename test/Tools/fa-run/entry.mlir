@@ -1,0 +1,22 @@
+// Two functions in a file: --entry says which.
+// REQUIRES: fa-run
+// RUN: fa-run %s --entry=first --device=emulator | FileCheck %s --check-prefix=FIRST
+// FIRST: run: first on emulator for sm_80, B=1 D=64 Dv=64 Hkv=2 Hq=2 Sk=8 Sq=8
+// FIRST-NEXT: check: ok
+// RUN: fa-run %s --entry=second --device=emulator | FileCheck %s --check-prefix=SECOND
+// SECOND: run: second on emulator for sm_80, B=1 D=32 Dv=32 Hkv=4 Hq=4 Sk=40 Sq=40
+// SECOND-NEXT: check: ok
+// RUN: not fa-run %s --device=emulator 2>&1 | FileCheck %s --check-prefix=WHICH
+// WHICH: error: --entry is needed: there are first, second
+// RUN: not fa-run %s --device=emulator --entry=third 2>&1 | FileCheck %s --check-prefix=THIRD
+// THIRD: entry.mlir: error: entry 'third' names no function that holds attention; there are first, second
+!a = tensor<1x2x8x64xf16>
+!b = tensor<1x4x40x32xbf16>
+func.func @first(%q: !a, %k: !a, %v: !a) -> !a {
+  %o = fa.attention %q, %k, %v : !a, !a, !a -> !a
+  return %o : !a
+}
+func.func @second(%q: !b, %k: !b, %v: !b) -> !b {
+  %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] : !b, !b, !b -> !b
+  return %o : !b
+}

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "Arguments.h"
 
+#include "fa/Emulator/Checkers.h"
 #include "fa/Emulator/Counters.h"
 #include "fa/Emulator/Device.h"
 #include "fa/Support/OptionError.h"
@@ -24,7 +25,7 @@ using namespace ptxvm;
 
 namespace {
 struct Options {
-  std::string file, entry, order = "round-robin", counters, report;
+  std::string file, entry, order = "round-robin", sanitize, counters;
   std::string grid = "1", block = "1", cluster = "1";
   uint32_t shared = 0;
   std::vector<std::string> args;
@@ -55,6 +56,32 @@ bool parseDim(const std::string &text, Dim3 &dim) {
     at = end + 1;
   }
   return false;
+}
+
+/// What --counters means without a file.
+constexpr const char *kStdout = "-";
+
+/// The arguments in CLI11's order (last first), with the values that options
+/// have when they stand alone: a following word is never taken for them.
+std::vector<std::string> completeArguments(int argc, char **argv) {
+  std::vector<std::string> arguments;
+  for (int n = argc; n-- > 1;) {
+    std::string word = argv[n];
+    if (word == "--sanitize")
+      word += "=all";
+    else if (word == "--counters")
+      word += std::string("=") + kStdout;
+    arguments.push_back(word);
+  }
+  return arguments;
+}
+
+int listCheckers() {
+  for (const CheckerInfo &c : allCheckers())
+    std::printf("%-16s%s%s\n", std::string(c.name).c_str(),
+                std::string(c.description).c_str(),
+                c.isDefault ? "" : " (not by default)");
+  return 0;
 }
 
 int run(const Options &o) {
@@ -88,6 +115,11 @@ int run(const Options &o) {
   options.threads = o.threads;
   options.maxInstructions = o.maxInstructions;
   Device device(options);
+  auto checkers = CheckerSet::parse(o.sanitize);
+  if (!checkers)
+    return inputError("--sanitize=" + o.sanitize + ": " +
+                      checkers.error().message);
+  checkers->attach(device);
   Counters counters;
   if (!o.counters.empty())
     device.addObserver(counters);
@@ -98,7 +130,10 @@ int run(const Options &o) {
   Report report = device.launch(*module, entry, shape, arguments.values());
   for (const Diagnostic &d : report.diagnostics)
     std::fprintf(stderr, "%s\n", d.str().c_str());
-  if (!o.counters.empty()) {
+  if (o.counters == kStdout) {
+    for (const auto &[name, value] : counters.values())
+      std::printf("counter: %s=%.15g\n", name.c_str(), value);
+  } else if (!o.counters.empty()) {
     std::ofstream out(o.counters);
     out << counters.json();
     if (!out)
@@ -118,7 +153,7 @@ int run(const Options &o) {
 int main(int argc, char **argv) {
   CLI::App app("Runs one entry of a PTX file on the CPU.", "fa-ptx-emu");
   Options o;
-  app.add_option("FILE", o.file, "the PTX file")->required();
+  app.add_option("FILE", o.file, "the PTX file");
   app.add_option("--entry", o.entry, "the entry; the only one by default");
   app.add_option("--grid", o.grid, "CTAs: X[,Y,Z]");
   app.add_option("--block", o.block, "threads of a CTA: X[,Y,Z]");
@@ -132,14 +167,21 @@ int main(int argc, char **argv) {
   app.add_option("--threads", o.threads, "host threads; 0 = one a core");
   app.add_option("--max-instructions", o.maxInstructions,
                  "warp instructions before the launch is stopped");
-  app.add_option("--counters", o.counters, "write counters to this JSON file");
+  app.add_option("--sanitize", o.sanitize,
+                 "all (without a word), none, help or a list of checkers");
+  app.add_option("--counters", o.counters,
+                 "count; to a JSON file when one is named");
   app.failure_message([](const CLI::App *, const CLI::Error &error) {
     return farun::describeOptionError(error.what());
   });
   try {
-    app.parse(argc, argv);
+    app.parse(completeArguments(argc, argv));
   } catch (const CLI::ParseError &e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
+  if (o.sanitize == "help")
+    return listCheckers();
+  if (o.file.empty())
+    return inputError("a PTX file is needed; --help lists the options");
   return run(o);
 }

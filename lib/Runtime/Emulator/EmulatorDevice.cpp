@@ -11,12 +11,11 @@
 // limit stop the kernel.
 //
 //===----------------------------------------------------------------------===//
+#include "fa/Emulator/Checkers.h"
 #include "fa/Emulator/Counters.h"
 #include "fa/Emulator/Device.h"
 
 #include "fa/Runtime/RegisterDevices.h"
-
-#include <algorithm>
 
 namespace farun {
 
@@ -29,8 +28,10 @@ Location locationOf(const ptxvm::Diagnostic &diagnostic) {
 
 class EmulatorDevice : public Device {
 public:
-  EmulatorDevice(ptxvm::DeviceOptions options, bool counts)
-      : device(std::move(options)) {
+  EmulatorDevice(ptxvm::DeviceOptions options, ptxvm::CheckerSet set,
+                 bool counts)
+      : checkers(std::move(set)), device(std::move(options)) {
+    checkers.attach(device);
     if (counts)
       device.addObserver(counters.emplace());
   }
@@ -133,41 +134,13 @@ private:
     return outcome;
   }
 
-  std::optional<ptxvm::Counters> counters; ///< outlives the device's launches
+  // Observers outlive the device's launches.
+  ptxvm::CheckerSet checkers;
+  std::optional<ptxvm::Counters> counters;
   ptxvm::Device device;
   std::optional<ptxvm::Module> module;
   std::string loadedText;
 };
-
-/// What the machine's core always finds; it cannot be switched off.
-const std::vector<std::pair<std::string, std::string>> &coreCheckers() {
-  static const std::vector<std::pair<std::string, std::string>> list = {
-      {"bounds", "accesses outside a buffer, stores to read-only ones"},
-      {"alignment", "accesses that are not naturally aligned"},
-      {"deadlock", "warps that wait for each other for ever"}};
-  return list;
-}
-
-/// Every name of a comma-separated list must be a checker.
-Status checkSanitizeList(const std::string &list) {
-  if (list.empty() || list == "all" || list == "none")
-    return {};
-  std::string accepted = "all, none, help";
-  for (const auto &[name, description] : coreCheckers())
-    accepted += ", " + name;
-  for (size_t begin = 0; begin <= list.size();) {
-    size_t end = std::min(list.find(',', begin), list.size());
-    std::string word = list.substr(begin, end - begin);
-    bool isKnown =
-        std::any_of(coreCheckers().begin(), coreCheckers().end(),
-                    [&](const auto &checker) { return checker.first == word; });
-    if (!isKnown)
-      return inputError("--sanitize=" + list + ": '" + word +
-                        "' names no checker; accepted are " + accepted);
-    begin = end + 1;
-  }
-  return {};
-}
 
 /// Models of arithmetic that this machine does not have are refused by name.
 Status checkModels(const DeviceOptions &options) {
@@ -181,8 +154,11 @@ Status checkModels(const DeviceOptions &options) {
 }
 
 Expected<std::unique_ptr<Device>> openEmulator(const DeviceOptions &options) {
-  if (Status status = checkSanitizeList(options.sanitize); !status)
-    return status.takeError();
+  ptxvm::Expected<ptxvm::CheckerSet> checkers =
+      ptxvm::CheckerSet::parse(options.sanitize);
+  if (!checkers)
+    return inputError("--sanitize=" + options.sanitize + ": " +
+                      checkers.error().message);
   if (Status status = checkModels(options); !status)
     return status.takeError();
   ptxvm::DeviceOptions machine;
@@ -195,7 +171,8 @@ Expected<std::unique_ptr<Device>> openEmulator(const DeviceOptions &options) {
       return inputError("--order: " + order.error().message);
     machine.order = *order;
   }
-  return std::unique_ptr<Device>(new EmulatorDevice(machine, options.counters));
+  return std::unique_ptr<Device>(
+      new EmulatorDevice(machine, std::move(*checkers), options.counters));
 }
 
 } // namespace
@@ -207,7 +184,11 @@ DeviceEntry emulatorDeviceEntry() {
       "the PTX machine: runs and checks PTX on the CPU, counts, never times";
   entry.preference = 2;
   entry.whyUnavailable = [] { return std::nullopt; };
-  entry.checkers = coreCheckers();
+  for (const ptxvm::CheckerInfo &checker : ptxvm::allCheckers())
+    entry.checkers.push_back(
+        {std::string(checker.name),
+         std::string(checker.description) +
+             (checker.isDefault ? "" : " (not by default)")});
   entry.open = openEmulator;
   return entry;
 }

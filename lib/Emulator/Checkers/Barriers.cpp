@@ -1,0 +1,98 @@
+//===- Barriers.cpp - barriers used in ways that are not allowed ----------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// PTX ISA 9.1 section 9.7.13.1: an .aligned barrier (every bar.*) is executed
+// by all threads of a warp together; one phase of a barrier has one thread
+// count, and does not mix bar.red with bar.sync or bar.arrive. The machine goes
+// on where a GPU may hang, so the first wrong arrival is what is reported.
+//
+//===----------------------------------------------------------------------===//
+#include "Findings.h"
+
+#include <array>
+#include <cstdio>
+
+using namespace ptxvm;
+
+namespace {
+/// One phase of one barrier, from its first arrival.
+struct Phase {
+  bool inUse = false;
+  uint32_t firstPc = 0, expected = 0;
+  bool isReduction = false;
+  std::vector<uint32_t> arrived; ///< lanes, by warp
+};
+
+std::string hex(uint32_t mask) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%08x", mask);
+  return text;
+}
+
+class BarrierCTA : public CheckerCTA {
+public:
+  BarrierCTA(const CTAEvent &event, std::string_view checker)
+      : CheckerCTA(event, checker), warps(event.warps) {}
+
+  void barrierArrived(const BarrierEvent &e) override {
+    bool isPartial = e.mask != e.liveMask;
+    if (isPartial && code.instructions[e.pc].isAligned)
+      report(e.pc, e.warp, __builtin_ctz(e.liveMask & ~e.mask),
+             opcode(e.pc) +
+                 " needs all lanes of the warp together, and lanes " +
+                 hex(e.liveMask & ~e.mask) + " are not there");
+    Phase &p = phases[e.barrier];
+    bool isReduction = e.kind == BarrierEvent::Reduce;
+    if (!p.inUse)
+      p = {true, e.pc, e.expected, isReduction, {}};
+    std::string name = "barrier " + std::to_string(e.barrier);
+    if (p.expected != e.expected)
+      report(e.pc, e.warp, __builtin_ctz(e.mask),
+             opcode(e.pc) + " waits for " + count(e.expected) + " at " + name +
+                 ", but " + instruction(p.firstPc) + " began this phase with " +
+                 count(p.expected));
+    if (p.isReduction != isReduction)
+      report(e.pc, e.warp, __builtin_ctz(e.mask),
+             opcode(e.pc) + " and " + instruction(p.firstPc) +
+                 " meet in one phase of " + name +
+                 "; reductions do not mix with the others");
+    // A second arrival would count once more and release the others early.
+    p.arrived.resize(warps);
+    if (p.arrived[e.warp] & e.mask)
+      report(e.pc, e.warp, __builtin_ctz(p.arrived[e.warp] & e.mask),
+             opcode(e.pc) + " arrives at " + name +
+                 " again before the phase that " + instruction(p.firstPc) +
+                 " began is over");
+    p.arrived[e.warp] |= e.mask;
+  }
+
+  void barrierCompleted(const BarrierEvent &e) override {
+    phases[e.barrier] = {};
+  }
+
+private:
+  static std::string count(uint32_t expected) {
+    return expected ? std::to_string(expected) + " threads"
+                    : std::string("all threads of the CTA");
+  }
+  uint32_t warps;
+  std::array<Phase, 16> phases;
+};
+
+class BarrierChecker : public Checker {
+public:
+  std::string_view name() const override { return "barriers"; }
+  uint32_t interests() const override { return kBarriers; }
+  std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
+    return std::make_unique<BarrierCTA>(event, name());
+  }
+};
+} // namespace
+
+std::unique_ptr<ExecutionObserver> ptxvm::makeBarrierChecker() {
+  return std::make_unique<BarrierChecker>();
+}

@@ -1,0 +1,81 @@
+//===- CheckerSet.cpp - checkers by name ----------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The names of --sanitize.
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Emulator/Checkers.h"
+
+#include <algorithm>
+
+using namespace ptxvm;
+
+const std::vector<CheckerInfo> &ptxvm::allCheckers() {
+  static const std::vector<CheckerInfo> kTable = {
+      {"bounds",
+       "accesses outside a buffer or window, stores to read-only buffers", true,
+       nullptr},
+      {"alignment", "accesses that are not naturally aligned", true, nullptr},
+      {"deadlock", "warps that wait for each other for ever", true, nullptr},
+      {"initialisation",
+       "reads of global, shared and local memory that nothing has written",
+       true, makeInitialisationChecker},
+      {"async-wait",
+       "accesses to shared memory that a cp.async is still writing", true,
+       makeAsyncWaitChecker},
+      {"registers", "reads of registers that nothing has written", true,
+       makeRegisterChecker},
+      {"barriers",
+       "barriers that part of a warp reaches, or that threads use differently",
+       false, makeBarrierChecker},
+      {"race",
+       "accesses to shared memory that nothing puts in order, one a write",
+       false, makeRaceChecker},
+  };
+  return kTable;
+}
+
+static Diagnostic unknown(const std::string &word) {
+  Diagnostic d;
+  d.origin = "sanitize";
+  d.message = "'" + word + "' names no checker; accepted are all, none, help";
+  for (const CheckerInfo &c : allCheckers())
+    d.message += ", " + std::string(c.name);
+  return d;
+}
+
+Expected<CheckerSet> CheckerSet::parse(const std::string &list) {
+  std::vector<char> isOn(allCheckers().size());
+  auto set = [&](auto isWanted) {
+    for (size_t k = 0; k < isOn.size(); ++k)
+      isOn[k] |= isWanted(allCheckers()[k]);
+  };
+  if (list.empty())
+    set([](const CheckerInfo &c) { return c.isDefault; });
+  else if (list == "all")
+    set([](const CheckerInfo &) { return true; });
+  else if (list != "none")
+    for (size_t begin = 0; begin <= list.size();) {
+      size_t end = std::min(list.find(',', begin), list.size());
+      std::string word = list.substr(begin, end - begin);
+      auto isNamed = [&](const CheckerInfo &c) { return c.name == word; };
+      if (std::none_of(allCheckers().begin(), allCheckers().end(), isNamed))
+        return unknown(word);
+      set(isNamed);
+      begin = end + 1;
+    }
+  CheckerSet result;
+  for (size_t k = 0; k < isOn.size(); ++k)
+    if (isOn[k] && !allCheckers()[k].isCore())
+      result.observers.push_back(allCheckers()[k].make());
+  return result;
+}
+
+void CheckerSet::attach(Device &device) const {
+  for (const auto &observer : observers)
+    device.addObserver(*observer);
+}

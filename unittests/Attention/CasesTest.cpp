@@ -496,7 +496,10 @@ TEST_P(HeadDim, B35_AnyMultipleOfEight) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, HeadDim, testing::Range(16, 129, 8));
+INSTANTIATE_TEST_SUITE_P(, HeadDim, testing::Range(16, 129, 8),
+                         [](const auto &info) {
+                           return "d" + std::to_string(info.param);
+                         });
 
 TEST(Cases, B39_EachQueryHeadReadsItsOwn) {
   // V names its head; equal scores give it back exactly.

@@ -85,15 +85,18 @@ const TargetInfo *targetOf(ModuleOp module, Contract &contract) {
 
 void verifyTiledFunction(func::FuncOp func, Contract &contract) {
   bool hasLoops = false;
-  func.walk([&](Operation *op) {
-    if (auto forall = dyn_cast<scf::ForallOp>(op))
-      hasLoops |= forall->hasAttr(kScheduleAttr);
-    if (auto alloc = dyn_cast<memref::AllocOp>(op))
+  func.walk([&](scf::ForallOp forall) {
+    if (!forall->hasAttr(kScheduleAttr))
+      return;
+    hasLoops = true;
+    // The host's own buffers, around the loops, are no matter of ours.
+    forall.walk([&](memref::AllocOp alloc) {
       if (!gpu::GPUDialect::isWorkgroupMemoryAddressSpace(
               alloc.getType().getMemorySpace()))
-        contract.fault(op->getLoc())
+        contract.fault(alloc.getLoc())
             << "a buffer of a tile program is " << alloc.getType()
             << ", not workgroup memory";
+    });
   });
   if (!hasLoops)
     contract.fault(func.getLoc())
@@ -118,8 +121,20 @@ LogicalResult verifyTile(ModuleOp module) {
   return contract.result();
 }
 
+/// Kernels that a program around attention launches: it computes the grid from
+/// values of its own, for which the manifest has no words.
+DenseSet<Attribute> findEmbeddedKernels(ModuleOp module) {
+  DenseSet<Attribute> kernels;
+  module.walk([&](gpu::LaunchFuncOp launch) {
+    auto func = launch->getParentOfType<func::FuncOp>();
+    if (func && !func->hasAttr(kOperandsAttr))
+      kernels.insert(launch.getKernelName());
+  });
+  return kernels;
+}
+
 void verifyKernel(gpu::GPUFuncOp kernel, const TargetInfo &target,
-                  Contract &contract) {
+                  bool isEmbedded, Contract &contract) {
   auto expect = [&](bool isThere, StringRef name, StringRef what) {
     if (!isThere)
       contract.fault(kernel.getLoc())
@@ -130,7 +145,8 @@ void verifyKernel(gpu::GPUFuncOp kernel, const TargetInfo &target,
   auto grid = kernel->getAttrOfType<ArrayAttr>(kGridAttr);
   auto bytes = kernel->getAttrOfType<IntegerAttr>(kSharedBytesAttr);
   expect(bool(parameters), kParametersAttr, "array");
-  expect(grid && grid.size() == 3, kGridAttr, "array of three expressions");
+  expect((isEmbedded && !grid) || (grid && grid.size() == 3), kGridAttr,
+         "array of three expressions");
   expect(bool(bytes), kSharedBytesAttr, "integer");
   if (!kernel.getKnownBlockSize())
     contract.fault(kernel.getLoc())
@@ -150,6 +166,7 @@ void verifyKernel(gpu::GPUFuncOp kernel, const TargetInfo &target,
 LogicalResult verifyMap(ModuleOp module) {
   Contract contract(Stage::Map);
   const TargetInfo *target = targetOf(module, contract);
+  DenseSet<Attribute> embedded = findEmbeddedKernels(module);
   bool hasKernel = false;
   module.walk([&](Operation *op) {
     if (isa<scf::ForallOp>(op) && op->hasAttr(kScheduleAttr))
@@ -160,7 +177,8 @@ LogicalResult verifyMap(ModuleOp module) {
       return;
     hasKernel = true;
     if (target)
-      verifyKernel(kernel, *target, contract);
+      verifyKernel(kernel, *target, embedded.contains(kernel.getNameAttr()),
+                   contract);
   });
   if (!hasKernel)
     contract.fault(module.getLoc())

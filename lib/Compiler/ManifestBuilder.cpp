@@ -291,6 +291,10 @@ FailureOr<farun::Manifest> buildManifest(ModuleOp module) {
     if (auto source = func->getAttrOfType<StringAttr>(kSourceAttr))
       manifest.source += (manifest.source.empty() ? "" : "\n") + source.str();
   }
+  if (manifest.entries.empty())
+    return module.emitError()
+           << "no function has exactly one fa.attention, on its arguments; "
+              "what computes around attention is compiled by fa-opt";
   return manifest;
 }
 

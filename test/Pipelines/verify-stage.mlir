@@ -38,8 +38,15 @@ module attributes {fa.target = "sm_80"} {
   // expected-error @+2 {{after stage tile: function 'on_tensors' holds no scf.forall}}
   // expected-error @+1 {{after stage tile: 'func.func' is on tensors}}
   func.func @on_tensors(%x: tensor<4xf32>) attributes {fa.operands = []} {
-    // expected-error @+1 {{a buffer of a tile program is 'memref<4xf32>', not workgroup memory}}
-    %m = memref.alloc() : memref<4xf32>
+    return
+  }
+  // Buffers inside the loops are the kernel's, those around them the host's.
+  func.func @buffers(%n: index) attributes {fa.operands = []} {
+    %negative = memref.alloc() : memref<4xf32>
+    scf.forall (%i) in (%n) {
+      // expected-error @+1 {{a buffer of a tile program is 'memref<4xf32>', not workgroup memory}}
+      %m = memref.alloc() : memref<4xf32>
+    } {fa.schedule = "complete"}
     return
   }
 }

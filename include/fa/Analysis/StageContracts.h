@@ -36,7 +36,8 @@ std::optional<Stage> parseStage(StringRef name);
 ///             tensor, every buffer that is allocated is workgroup memory.
 /// map         no scf.forall over blocks is left; each kernel is a gpu.func
 ///             with its parameters, grid, block and shared bytes, which the
-///             target has; every memref in a gpu.module has a memory space.
+///             target has (no grid in words where a program around attention
+///             computes it); every memref in a gpu.module has a memory space.
 /// distribute  no op of fa in a gpu.module; no op on a warp's values; every
 ///             vector is a lane's share, 16 bytes at most.
 /// lower       only llvm and nvvm in a gpu.module.

@@ -1,5 +1,4 @@
-//===- LaneEmitter.h - rewrites a warp's values to a lane's share -*- C++
-//-*-===//
+//===- LaneEmitter.h - a warp's values to a lane's share --------*- C++ -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

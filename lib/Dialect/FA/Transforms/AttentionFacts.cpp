@@ -139,6 +139,18 @@ static DictionaryAttr describeOperand(Builder &b, StringRef role,
        b.getNamedAttr("dims", b.getStrArrayAttr(dims))});
 }
 
+bool mlir::fa::isOnArguments(func::FuncOp func, AttentionOp op) {
+  auto isArgument = [&](Value value) {
+    BlockArgument argument = findArgument(value);
+    return argument && argument.getOwner() == &func.getBody().front();
+  };
+  Value scale = op.getScaleOperand();
+  return (!scale || isArgument(scale)) &&
+         llvm::all_of(op.getShapedOperands(), [&](const AttentionOperand &o) {
+           return isArgument(o.value);
+         });
+}
+
 static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {
   Builder b(func.getContext());
   SmallVector<AttentionOperand> operands = op.getShapedOperands();

@@ -567,7 +567,8 @@ struct TileAttentionPass
     if (!target)
       return signalPassFailure();
     TraceArguments arguments;
-    if (ops.size() == 1)
+    // Else the function is a program around attention, not a kernel's entry.
+    if (ops.size() == 1 && isOnArguments(func, ops.front()))
       recordAttention(func, ops.front());
     if (trace)
       arguments = addTraceArguments(func);

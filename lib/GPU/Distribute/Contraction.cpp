@@ -117,8 +117,8 @@ static FailureOr<bool> isRightTransposed(vector::ContractionOp op) {
     if (maps[1] == map(k, n))
       return true;
   }
-  return op.emitOpError(
-      "expected (m, k) x (n, k) or (m, k) x (k, n) to (m, n)");
+  op.emitOpError("expected (m, k) x (n, k) or (m, k) x (k, n) to (m, n)");
+  return failure();
 }
 
 LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {

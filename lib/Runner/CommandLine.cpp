@@ -201,7 +201,7 @@ void declareOptions(CLI::App &app, Options &options) {
   app.add_option("--target", options.target,
                  "target to compile for; default: what the device reports");
   app.add_option("--device", options.device,
-                 "auto, emulator, cuda or reference");
+                 "auto, emulator, cuda or reference; help lists them");
   app.add_option("--input", options.inputs,
                  "N=FILE.npy: argument N from a file; others are random")
       ->allow_extra_args(false);
@@ -268,6 +268,8 @@ public:
   int execute() {
     if (options.deviceOptions.sanitize == "help")
       return listCheckers();
+    if (options.device == "help")
+      return listDevices();
     if (options.file.empty())
       return fail(inputError("a file is needed: FILE.mlir or a package; "
                              "--help lists the options"));
@@ -303,6 +305,16 @@ private:
     for (const DeviceEntry &entry : registry.devices())
       for (const auto &[name, description] : entry.checkers)
         std::printf("%-24s %s\n", name.c_str(), description.c_str());
+    return 0;
+  }
+
+  int listDevices() const {
+    for (const DeviceEntry &entry : registry.devices()) {
+      std::optional<std::string> reason = entry.whyUnavailable();
+      std::printf("%-10s %s; %s\n", entry.name.c_str(),
+                  entry.description.c_str(),
+                  reason ? ("not here: " + *reason).c_str() : "ready");
+    }
     return 0;
   }
 

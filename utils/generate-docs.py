@@ -27,10 +27,15 @@ LLVM = Path("/usr/lib/llvm-22")
 NOTE = "<!-- Written by ./fa docs from {}; edit that. -->\n\n"
 
 
+def find_tablegen():
+    """mlir-tblgen of the LLVM that we build with, else of the path, or None."""
+    path = os.pathsep.join([str(LLVM / "bin"), os.environ.get("PATH", "")])
+    return shutil.which("mlir-tblgen", path=path)
+
+
 def tablegen(source, *flags):
     """mlir-tblgen's page for one file."""
-    path = os.pathsep.join([str(LLVM / "bin"), os.environ.get("PATH", "")])
-    tool = shutil.which("mlir-tblgen", path=path)
+    tool = find_tablegen()
     if tool is None:
         sys.exit("error: mlir-tblgen not found (Debian package mlir-22-tools)")
     include = Path(tool).resolve().parents[1] / "include"

@@ -154,6 +154,8 @@ class Bench:
         self.rows = []
 
     def add(self, case, figure, value, unit="", note="", **limits):
+        # Digits enough that no rounding brings a figure inside of its limit.
+        value = round(value, 6) if isinstance(value, float) else value
         row = {"name": f"{self.target} {case.name} {figure}", "value": value}
         row |= {"unit": unit, "case": case.name, "figure": figure}
         self.rows.append(row | limits | ({"note": note} if note else {}))
@@ -176,7 +178,7 @@ class Bench:
         wall, processor = map(min, zip(*seconds))
         note = f"new processes, one thread, least of {len(seconds)}; "
         note += f"least processor time {processor:.2f} s"
-        self.add(case, "source to PTX", round(wall, 3), "s", note, at_most=0.5)
+        self.add(case, "source to PTX", wall, "s", note, at_most=0.5)
         if case == CASES[0]:
             self.emulator_seconds(case, source)
 
@@ -230,10 +232,10 @@ class Bench:
         text = f"{loop['instructions']} instructions"
         text += f", {loop['conditional']} of them conditional, {loop['mma']}"
         values["non-MMA per MMA"] = (
-            round(loop["non_mma_per_mma"], 3),
+            loop["non_mma_per_mma"],
             text.translate(str.maketrans("", "", "{}'")),
         )
-        values["pipes"] = (round(loop["pipes"], 3), f"bound by {loop['bound_by']}")
+        values["pipes"] = (loop["pipes"], f"bound by {loop['bound_by']}")
         return values, ""
 
     def emulate(self, source, length, *options):
@@ -263,24 +265,24 @@ class Bench:
         moved = traffic["loaded_bytes"] + traffic["stored_bytes"]
         sectors = traffic["loaded_sectors"] + traffic["stored_sectors"]
         note = f"{moved} of {bound} bytes, {at}"
-        ratio = round(moved / bound, 4)
+        ratio = moved / bound
         self.add(case, "global bytes / bound", ratio, "", note, at_most=1.02)
         note = "32 bytes each; two stores to one sector count twice"
-        ratio = round(32 * sectors / bound, 4)
+        ratio = 32 * sectors / bound
         self.add(case, "global sectors / bound", ratio, "", note)
         scores = processed_scores(counters["mma"]["flops"], case.head_dim)
         needed = needed_scores(length, length, tile_q, tile_kv, case.causal)
-        ratio = round(scores / needed, 4)
+        ratio = scores / needed
         note = f"blocks of {tile_q}x{tile_kv}, {at}"
         self.add(case, "processed / needed blocks", ratio, "", note, at_most=1)
         ex2 = counters["special"]["ex2"]
         self.add(
             case,
             "exponentials per score",
-            round(ex2 / scores, 5),
+            ex2 / scores,
             "",
             "1, and 4 / tile_kv for the rescale",
-            at_most=round(1 + 4 / tile_kv + 5e-6, 5),
+            at_most=round(1 + 4 / tile_kv, 6),
         )
 
     def emulator_seconds(self, case, source):
@@ -290,7 +292,7 @@ class Bench:
             for _ in range(EMULATOR_RUNS)
         ]
         note = f"S = 1024, one head and thread, counting, least of {EMULATOR_RUNS}"
-        self.add(case, "emulator", round(min(runs), 3), "s", note)
+        self.add(case, "emulator", min(runs), "s", note)
 
 
 def main():

@@ -91,6 +91,32 @@ def test_missing_tool_leaves_figures_unmeasured(monkeypatch, tmp_path):
         assert bench.value_text(row) == "n/a"
 
 
+LOG = """ptxas info    : Function properties for attention_kernel
+    32 bytes stack frame, 32 bytes spill stores, 52 bytes spill loads
+ptxas info    : Used 255 registers, used 1 barriers, 32 bytes cumulative stack size
+"""
+
+
+def test_registers_need_ptxas_alone(monkeypatch, tmp_path):
+    tools = attention.cuda_tools
+    monkeypatch.setattr(tools, "find", lambda tool: tool == "ptxas" or None)
+    monkeypatch.setattr(tools, "run", lambda *command: LOG)
+    args = type("Args", (), {"build": tmp_path, "target": "sm_80"})
+    one = attention.Bench(args, tmp_path)
+    one.machine_code(attention.CASES[0], "128x64")
+    found = {row["figure"]: (row["value"], row["note"]) for row in one.rows}
+    assert found["registers"] == (255, "128x64")
+    assert found["spilled"] == (84, "32 stored, 52 loaded")
+    assert found["pipes"] == (None, "not measured: no cuobjdump")
+
+
+def test_no_rounding_hides_a_broken_limit(tmp_path):
+    args = type("Args", (), {"build": tmp_path, "target": "sm_80"})
+    one = attention.Bench(args, tmp_path)
+    one.add(attention.CASES[0], "pipes", 0.97996, at_least=0.98)
+    assert bench.verdict(one.rows[0]) == "below 0.98"
+
+
 def test_table_marks_what_breaks_its_limit():
     rows = [
         {"name": "n", "case": "a", "figure": "f", "value": 5, "at_most": 4},

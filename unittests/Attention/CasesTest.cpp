@@ -481,6 +481,16 @@ TEST(Cases, B33_HeadDimBeyondTheLimitIsRefused) {
       << error;
 }
 
+TEST(Cases, B37_OddHeadDimIsRefused) {
+  for (const char *type : {"f16", "bf16"}) {
+    std::string error =
+        compileError({.type = type, .headDim = 46, .valueDim = 46});
+    EXPECT_NE(error.find("head dim D = 46 is not supported yet"),
+              std::string::npos)
+        << error;
+  }
+}
+
 class HeadDim : public testing::TestWithParam<int> {};
 
 TEST_P(HeadDim, B35_AnyMultipleOfEight) {
@@ -559,6 +569,41 @@ TEST(Cases, B45_BatchBeyondAGridAxis) {
   Form form{.hasLSE = false, .schedule = kLeastTiles};
   RunResult result = Trial(form, {65536, 1, 1, 1, 1}).run();
   EXPECT_EQ(result.launches, 1);
+}
+
+TEST(Cases, B49_OffsetsHave64Bits) {
+  // Strides are passed as 64 bits, and the kernel narrows none of them.
+  Form form{.mask = "?x?x?x?", .hasKVLengths = true};
+  const Program &program = compileForm(form);
+  const Entry &entry = program.manifest.entries[0];
+  ASSERT_EQ(entry.launches.size(), 1u);
+  const Launch &launch = entry.launches[0];
+  int strides = 0;
+  for (size_t n = 0; n < launch.arguments.size(); ++n) {
+    const Parameter &parameter = entry.parameters[size_t(launch.arguments[n])];
+    if (parameter.kind != ParameterKind::Stride)
+      continue;
+    ++strides;
+    EXPECT_EQ(parameter.type, "i64");
+    // ld.param.b64 %rd7, [attention_kernel_param_12];
+    std::string source =
+        "[" + launch.kernel + "_param_" + std::to_string(n) + "];";
+    size_t at = program.ptx.find(source);
+    if (at == std::string::npos)
+      continue;
+    size_t begin = program.ptx.rfind('%', at);
+    std::string name =
+        program.ptx.substr(begin, program.ptx.find(',', begin) - begin);
+    for (size_t use = program.ptx.find(", " + name + ";");
+         use != std::string::npos;
+         use = program.ptx.find(", " + name + ";", use + 1)) {
+      size_t line = program.ptx.rfind('\n', use) + 1;
+      EXPECT_NE(program.ptx.compare(line, 12, "\tcvt.u32.u64"), 0)
+          << program.ptx.substr(line, use - line) << " of stride " << source;
+    }
+  }
+  // Four each of Q, K, V, O and the mask, three of LSE, one of the lengths.
+  EXPECT_EQ(strides, 5 * 4 + 3 + 1);
 }
 
 TEST(Cases, B74_LengthBeyondTheKeysIsRefused) {

@@ -74,7 +74,8 @@ TEST_P(Kernels, OtherSchedules) {
   for (const char *tiles :
        {"tile_q=64,tile_kv=64,warps=4", "tile_q=64,tile_kv=32,warps=4,stages=3",
         "tile_q=32,tile_kv=16,warps=1,stages=4",
-        "tile_q=64,tile_kv=32,warps=2,query=registers"})
+        "tile_q=64,tile_kv=32,warps=2,query=registers",
+        "tile_q=80,tile_kv=48,warps=5"})
     for (auto [queries, keys] : {std::pair(65, 129), {129, 65}, {64, 192}})
       if (!runBoth(form, tiles, {2, 2, 1, queries, keys}, 7))
         return;
@@ -92,6 +93,21 @@ TEST_P(Kernels, FixedExtents) {
               .extents = extents};
     if (!runBoth(form, kSmallTiles, extents, 3))
       return;
+  }
+}
+
+TEST(Prefix, AroundTheTiles) {
+  // Keys below the prefix are visible to all; other masks still apply.
+  for (const char *mask :
+       {"#fa.causal<top_left, prefix = 1>",
+        "#fa.causal<bottom_right, prefix = 32>",
+        "#fa.causal<top_left, prefix = 33>",
+        "#fa.causal<bottom_right, prefix = 100>",
+        "#fa.causal<top_left>, #fa.causal<bottom_right, prefix = 40>"}) {
+    Form form{.clauses = "masks [" + std::string(mask) + "]"};
+    for (auto [queries, keys] :
+         {std::pair(129, 193), {193, 65}, {1, 97}, {65, 1}})
+      Trial(form, {1, 2, 1, queries, keys}).run();
   }
 }
 

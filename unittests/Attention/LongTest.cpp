@@ -103,6 +103,22 @@ TEST(Random, LongerSequences) {
   }
 }
 
+TEST(Extents, AnyOfThemInTheTypes) {
+  Extent5 all{2, 6, 2, 70, 67};
+  for (int fixed = 0; fixed < 32; ++fixed)
+    for (const char *mask : {kMasks[0], kMasks[2]}) {
+      auto pick = [&](int bit, int64_t extent) {
+        return fixed >> bit & 1 ? extent : -1;
+      };
+      Form form{.clauses = mask,
+                .mask = "?x?x?",
+                .hasKVLengths = true,
+                .extents = {pick(0, all.B), pick(1, all.Hq), pick(2, all.Hkv),
+                            pick(3, all.Sq), pick(4, all.Sk)}};
+      Trial(form, all).run();
+    }
+}
+
 TEST(Cases, B45_HeadsBeyondAGridAxis) {
   Form form{.hasLSE = false, .schedule = kLeastTiles};
   RunResult result = Trial(form, {1, 65536, 1, 1, 1}).run();

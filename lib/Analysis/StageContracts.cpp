@@ -35,8 +35,9 @@ bool isFAOp(Operation *op) {
 
 /// A word of the tile program, as opposed to attention itself.
 bool isTileOp(Operation *op) {
-  return isa<LoadTileOp, StoreTileOp, TileIndexOp, RowSumOp, ViewOp, CopyTileOp,
-             CopyAlignedOp, CommitCopiesOp, WaitCopiesOp, TraceStateOp>(op);
+  return isa<LoadTileOp, StoreTileOp, TileIndexOp, RowSumOp, NoteRowsOp,
+             AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp, CommitCopiesOp,
+             WaitCopiesOp, TraceStateOp>(op);
 }
 
 /// Calls `check` with each type of a result or block argument under `root`.

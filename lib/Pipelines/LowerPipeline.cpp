@@ -40,6 +40,7 @@ void buildLowerPipeline(OpPassManager &manager) {
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createFAAttachLoopAnnotations());
   manager.addPass(createFAVerifyStage({"lower"}));
 }
 

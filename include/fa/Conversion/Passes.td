@@ -41,4 +41,24 @@ def FALowerMath : Pass<"fa-lower-math", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def FAAttachLoopAnnotations
+    : Pass<"fa-attach-loop-annotations", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lets LLVM see what a loop says about itself";
+  let description = [{
+    The conversions from `scf` to `llvm` carry the attribute
+    `llvm.loop_annotation` of a loop along without meaning: it stays a
+    discardable attribute of the branch. This pass makes it the branch's own
+    annotation, from which LLVM makes loop metadata.
+
+    ```mlir
+    llvm.br ^header {llvm.loop_annotation = #annotation}
+    ```
+    becomes
+    ```mlir
+    llvm.br ^header {loop_annotation = #annotation}
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // FA_CONVERSION_PASSES_TD

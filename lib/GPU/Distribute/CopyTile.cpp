@@ -173,12 +173,23 @@ void LaneEmitter::emitInBoundsCopy(const CopyPlan &plan) {
   }
 }
 
+/// Code that runs seldom should be short: LLVM would unroll the loop.
+static void keepRolled(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(
+      context, BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
+  auto annotation = LLVM::LoopAnnotationAttr::get(
+      context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation", annotation);
+}
+
 void LaneEmitter::emitBoundedCopy(const CopyPlan &plan) {
   OpBuilder::InsertionGuard guard(b);
   auto loop = scf::ForOp::create(
       b, arith::ConstantIndexOp::create(b, 0),
       arith::ConstantIndexOp::create(b, plan.passes()),
       arith::ConstantIndexOp::create(b, 1));
+  keepRolled(loop);
   b.setInsertionPointToStart(loop.getBody());
   Value row = add(plan.threadRow, mul(toI64(loop.getInductionVar()),
                                       constant(plan.rowsPerPass)));

@@ -233,6 +233,13 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
       .Case([&](StoreTileOp op) { return emitStoreTile(op); })
       .Case([&](TileIndexOp op) { return emitTileIndex(op); })
       .Case([&](RowSumOp op) { return emitRowSum(op); })
+      .Case([&](NoteRowsOp op) { return emitNoteRows(op); })
+      .Case([&](AnyNotedOp op) {
+        Value any = createBarrierAny(b, op.getLoc(), op.getNoted());
+        op.getResult().replaceAllUsesWith(any);
+        dead.push_back(op);
+        return success();
+      })
       .Case([&](TraceStateOp op) { return emitTraceState(op); })
       .Case([&](CopyTileOp op) { return emitCopyTile(op); })
       .Case([&](CopyAlignedOp op) { return emitCopyAligned(op); })

@@ -81,6 +81,7 @@ private:
   // Reduction.cpp
   LogicalResult emitReduction(vector::MultiDimReductionOp op);
   LogicalResult emitRowSum(RowSumOp op);
+  LogicalResult emitNoteRows(NoteRowsOp op);
   LogicalResult emitRowReduction(vector::MultiDimReductionOp op);
   /// Combines `value` over the four lanes of a quad.
   Value reduceQuad(vector::CombiningKind kind, Value value);

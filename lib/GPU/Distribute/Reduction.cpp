@@ -98,3 +98,12 @@ LogicalResult LaneEmitter::emitRowSum(RowSumOp op) {
   replaceWithShare(op, std::move(sums));
   return success();
 }
+
+LogicalResult LaneEmitter::emitNoteRows(NoteRowsOp op) {
+  Value noted = op.getNoted();
+  for (Value value : shareOf(op.getCondition()))
+    noted = arith::OrIOp::create(b, noted, value);
+  op.getResult().replaceAllUsesWith(noted);
+  dead.push_back(op);
+  return success();
+}

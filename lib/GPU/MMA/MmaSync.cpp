@@ -85,6 +85,16 @@ Value fa::createVoteAny(OpBuilder &b, Location loc, Value pred) {
                                   NVVM::VoteSyncKind::any);
 }
 
+Value fa::createBarrierAny(OpBuilder &b, Location loc, Value pred) {
+  Value word = arith::ExtUIOp::create(b, loc, b.getI32Type(), pred);
+  auto reduction = NVVM::BarrierReductionAttr::get(b.getContext(),
+                                                   NVVM::BarrierReduction::OR);
+  auto barrier = NVVM::BarrierOp::create(b, loc, TypeRange{b.getI32Type()},
+                                         Value(), Value(), reduction, word);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                               barrier.getRes(), constantI32(b, loc, 0));
+}
+
 Value fa::createShuffleXor(OpBuilder &b, Location loc, Value value,
                            int64_t mask) {
   return gpu::ShuffleOp::create(b, loc, value, constantI32(b, loc, mask),

@@ -34,6 +34,9 @@ void createWaitGroup(OpBuilder &b, Location loc, int64_t pending);
 /// Whether `pred` holds in any lane of the warp.
 Value createVoteAny(OpBuilder &b, Location loc, Value pred);
 
+/// A barrier of the block that tells whether `pred` holds in any thread.
+Value createBarrierAny(OpBuilder &b, Location loc, Value pred);
+
 /// `value` (f32 or i32) of the lane whose number differs by XOR `mask`.
 Value createShuffleXor(OpBuilder &b, Location loc, Value value, int64_t mask);
 

@@ -66,24 +66,24 @@ Value mlir::fa::emitSignedScores(TileBuilder &b, const ScoreScale &scale,
   llvm_unreachable("every sign is handled");
 }
 
-/// Whether some row's reference is so large that the cold path is needed.
+/// The rows whose reference is so large that the cold path is needed.
 static Value emitIsHuge(TileBuilder &b, Value reference) {
   auto type = cast<VectorType>(reference.getType());
   Value magnitude = b.create<math::AbsFOp>(reference);
-  Value isHuge = b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE, magnitude,
-                                         b.splat(type, kHugeReference));
-  Value none = b.create<arith::ConstantIntOp>(0, 1);
-  return b.create<vector::MultiDimReductionOp>(
-      vector::CombiningKind::OR, isHuge, none, ArrayRef<int64_t>{0});
+  return b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE, magnitude,
+                                 b.splat(type, kHugeReference));
 }
 
 /// The scores and the factor that enter the exponent: on the cold path the
 /// scores are multiplied (and rounded) first, and the factor is 1.
 static std::pair<Value, Value>
 emitExponentOperands(TileBuilder &b, Value scores, Value factor, Value isHuge) {
+  Value none = b.create<arith::ConstantIntOp>(0, 1);
+  Value isAnyHuge = b.create<vector::MultiDimReductionOp>(
+      vector::CombiningKind::OR, isHuge, none, ArrayRef<int64_t>{0});
   auto branch =
-      b.create<scf::IfOp>(TypeRange{scores.getType(), factor.getType()}, isHuge,
-                          /*withElseRegion=*/true);
+      b.create<scf::IfOp>(TypeRange{scores.getType(), factor.getType()},
+                          isAnyHuge, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   Value rounded =
@@ -95,7 +95,8 @@ emitExponentOperands(TileBuilder &b, Value scores, Value factor, Value isHuge) {
 }
 
 SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
-                                      Value oldMax, Value factor) {
+                                      Value oldMax, Value factor,
+                                      bool hasColdPath) {
   auto tile = cast<VectorType>(scores.getType());
   auto rows = cast<VectorType>(oldMax.getType());
   Value negativeInfinity = b.splat(rows, -kInfinity);
@@ -115,8 +116,10 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
       b.create<arith::SelectOp>(hasSeen, max, b.splat(rows, 0.0f));
 
   // p = 2^(s*c - r).
-  auto [base, multiplier] =
-      emitExponentOperands(b, scores, factor, emitIsHuge(b, reference));
+  Value isHuge = emitIsHuge(b, reference), base = scores, multiplier = factor;
+  if (hasColdPath)
+    std::tie(base, multiplier) =
+        emitExponentOperands(b, scores, factor, isHuge);
   Value minusReference =
       b.spreadRows(b.create<arith::NegFOp>(reference), tile.getDimSize(1));
   Value exponent =
@@ -126,7 +129,7 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
   // a = 2^(r_old - r).
   Value rescale =
       b.create<math::Exp2Op>(b.create<arith::SubFOp>(oldMax, reference));
-  return {max, rescale, weights};
+  return {max, rescale, weights, isHuge};
 }
 
 FinishedRows mlir::fa::emitFinishedRows(TileBuilder &b, Value max,

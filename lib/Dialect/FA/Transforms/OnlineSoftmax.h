@@ -43,7 +43,10 @@
 // - Huge logits. That leaves a residue in the exponent of the largest score:
 //   half an ulp of r, harmless below |r| = 2^26 (p <= 16). When a row of the
 //   tile is beyond, the tile takes a cold path: s*c is rounded first, and since
-//   rounding is monotonic r is then exactly the largest of those values.
+//   rounding is monotonic r is then exactly the largest of those values. The
+//   loop over full blocks has no such path, not even a branch. It notes that a
+//   row was beyond and goes on; a block of rows with such a note forgets m, l
+//   and u and starts again in the last loop, which takes every kind of block.
 // - Empty rows. -inf starts the maximum and stays until the row sees a key.
 //   -inf - -inf is not a number, so inside the exponents (and only there, it is
 //   never stored) the reference of such a row is 0: p = 2^-inf = 0, a = 0.
@@ -90,12 +93,13 @@ struct SoftmaxStep {
   Value max;     ///< the new r of each row, -inf where no key was seen
   Value rescale; ///< a of each row
   Value weights; ///< p, a tile of f32
+  Value isHuge;  ///< vector of i1: beyond what holds without the cold path
 };
 
 /// Emits the step from `oldMax` (r of each row) over a tile of scores whose
-/// hidden elements are -inf.
+/// hidden elements are -inf; with or without the cold path.
 SoftmaxStep emitSoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
-                            Value factor);
+                            Value factor, bool hasColdPath);
 
 /// What is left of a row after the last block of keys.
 struct FinishedRows {

@@ -18,6 +18,9 @@
 // copy. A loop over full blocks copies without any check: it runs only where
 // the rows allow 16-byte copies and ends S - 1 blocks early, so that what it
 // copies is full too; the blocks that it leaves run in the loop behind it.
+//
+// A loop may restart: begin at the first block of all instead of where the loop
+// before it ended. Then the ring is filled again before it.
 //===----------------------------------------------------------------------===//
 
 #include "TileProgram.h"
@@ -49,6 +52,7 @@ struct BlockCopies {
   SmallVector<CopyTileOp> copies;
   CommitCopiesOp commit;
   WaitCopiesOp wait;
+  Value restart; // i1, or null: the loop begins at the first block of all
 };
 
 FailureOr<BlockCopies> matchBlockCopies(scf::ForOp loop) {
@@ -114,6 +118,8 @@ private:
   void addRemainderLoop(size_t position);
   void makeRings();
   void emitIteration(BlockCopies &block);
+  void emitRestart(BlockCopies &block);
+  void emitFirstBlocks(BlockCopies &pattern);
 
   /// Copies block `block` (an index) to its stage, as the ops of `pattern` do
   /// for their loop's own block.
@@ -143,13 +149,22 @@ LogicalResult CopyPipeliner::matchLoops() {
   for (scf::ForOp loop : getBlockLoops(program)) {
     if (!isConstantIntValue(loop.getStep(), 1))
       return loop.emitOpError("over K/V blocks must have step 1");
+    Value begin = loop.getLowerBound(), restart;
+    if (auto choice = begin.getDefiningOp<arith::SelectOp>();
+        choice && !blocks.empty() &&
+        isSameIndex(choice.getTrueValue(),
+                    blocks.front().loop.getLowerBound())) {
+      restart = choice.getCondition();
+      begin = choice.getFalseValue();
+    }
     if (!blocks.empty() &&
-        !isSameIndex(blocks.back().loop.getUpperBound(), loop.getLowerBound()))
+        !isSameIndex(blocks.back().loop.getUpperBound(), begin))
       return loop.emitOpError(
           "over K/V blocks must begin where the loop before it ended");
     FailureOr<BlockCopies> block = matchBlockCopies(loop);
     if (failed(block))
       return failure();
+    block->restart = restart;
     if (!blocks.empty() && block->copies.size() != blocks.front().copies.size())
       return loop.emitOpError("copies other tiles than the loop before it");
     blocks.push_back(*block);
@@ -168,6 +183,9 @@ LogicalResult CopyPipeliner::run() {
   if (failed(emitPrologue()))
     return failure();
   shortenFullLoops();
+  for (BlockCopies &block : blocks)
+    if (block.restart)
+      emitRestart(block);
   for (BlockCopies &block : blocks)
     emitIteration(block);
   for (auto [tile, ring] : rings)
@@ -234,14 +252,30 @@ LogicalResult CopyPipeliner::emitPrologue() {
   if (failed(hoistBefore(first, point)) || failed(hoistBefore(end, point)))
     return failure();
   builder.setInsertionPoint(point);
-  for (int64_t ahead = 0; ahead < stages - 1; ++ahead) {
-    Value block = add(first, ahead);
-    emitGuardedCopies(blocks.front(), block, getStage(block));
-    CommitCopiesOp::create(builder, loc());
-  }
+  emitFirstBlocks(blocks.front());
   if (queryWait)
     queryWait.setPending(stages - 2);
   return success();
+}
+
+void CopyPipeliner::emitFirstBlocks(BlockCopies &pattern) {
+  for (int64_t ahead = 0; ahead < stages - 1; ++ahead) {
+    Value block = add(first, ahead);
+    emitGuardedCopies(pattern, block, getStage(block));
+    CommitCopiesOp::create(builder, loc());
+  }
+}
+
+/// Fills the ring again: what the loop before left in flight is waited for, and
+/// no thread may still read the stages.
+void CopyPipeliner::emitRestart(BlockCopies &block) {
+  builder.setInsertionPoint(block.loop);
+  auto guard = scf::IfOp::create(builder, loc(), block.restart,
+                                 /*withElse=*/false);
+  builder.setInsertionPointToStart(guard.thenBlock());
+  WaitCopiesOp::create(builder, loc(), 0);
+  gpu::BarrierOp::create(builder, loc());
+  emitFirstBlocks(block);
 }
 
 /// Whether 16-byte copies may be made from each source.
@@ -289,7 +323,13 @@ void CopyPipeliner::shortenFullLoops() {
     early = builder.createOrFold<arith::MaxSIOp>(loc(), early, lower);
     early = arith::SelectOp::create(builder, loc(), aligned, early, lower);
     loop.setUpperBound(early);
-    blocks[i + 1].loop.setLowerBound(early);
+    BlockCopies &next = blocks[i + 1];
+    if (next.restart) {
+      builder.setInsertionPoint(next.loop);
+      early = arith::SelectOp::create(builder, loc(), next.restart, first,
+                                      early);
+    }
+    next.loop.setLowerBound(early);
   }
 }
 

@@ -111,8 +111,11 @@ private:
                   OpFoldResult columns);
   void emitPlanes(BlockContext &block, const SequenceLengths &lengths);
   void emitState(BlockContext &block);
-  void emitLoop(const BlockContext &block, const KeyBlockRange &range);
-  void emitStep(const BlockContext &block, Value keyBlock, bool isFull);
+  void emitLoops(const BlockContext &block);
+  Value emitLoop(const BlockContext &block, const KeyBlockRange &range);
+  Value emitRestart(const BlockContext &block, Value noted);
+  Value emitStep(const BlockContext &block, Value keyBlock, bool isFull,
+                 Value noted);
   void emitTrace(const BlockContext &block, Value keyBlock, Value max,
                  Value sum, Value acc);
   void emitEnd(const BlockContext &block);
@@ -380,8 +383,7 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
   emitPlanes(block, lengths);
   emitState(block);
   block.scale = emitScoreScale(b, op.getStaticScale(), op.getScaleOperand());
-  for (const KeyBlockRange &range : block.visibility.ranges)
-    emitLoop(block, range);
+  emitLoops(block);
   emitEnd(block);
 }
 
@@ -389,14 +391,54 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
 // One block of keys
 //===----------------------------------------------------------------------===//
 
-void AttentionTiler::emitLoop(const BlockContext &block,
-                              const KeyBlockRange &range) {
-  auto loop = b.create<scf::ForOp>(range.begin, range.end, b.index(1));
+/// The loops over K/V blocks. Where the one over full blocks has met scores that
+/// only the cold path gets right, the last one starts from the first block.
+void AttentionTiler::emitLoops(const BlockContext &block) {
+  Value restart;
+  Value first = block.visibility.ranges.front().begin;
+  for (KeyBlockRange range : block.visibility.ranges) {
+    if (restart)
+      range.begin = b.create<arith::SelectOp>(restart, first, range.begin);
+    Value noted = emitLoop(block, range);
+    if (range.isFull)
+      restart = emitRestart(block, noted);
+  }
+}
+
+/// A loop over one range; over full blocks it returns this thread's note.
+Value AttentionTiler::emitLoop(const BlockContext &block,
+                               const KeyBlockRange &range) {
+  SmallVector<Value> notes;
+  if (range.isFull)
+    notes.push_back(b.create<arith::ConstantIntOp>(0, 1));
+  auto loop = b.create<scf::ForOp>(range.begin, range.end, b.index(1), notes);
   loop->setAttr(kBlocksAttr,
                 b.getStringAttr(range.isFull ? kFullBlocks : kPartialBlocks));
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(loop.getBody()->getTerminator());
-  emitStep(block, loop.getInductionVar(), range.isFull);
+  if (!range.isFull) {
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    emitStep(block, loop.getInductionVar(), /*isFull=*/false, Value());
+    return Value();
+  }
+  b.setInsertionPointToEnd(loop.getBody());
+  Value noted = emitStep(block, loop.getInductionVar(), /*isFull=*/true,
+                         loop.getRegionIterArg(0));
+  b.create<scf::YieldOp>(noted);
+  return loop.getResult(0);
+}
+
+/// Forgets the state where some thread of the block has noted a huge score.
+Value AttentionTiler::emitRestart(const BlockContext &block, Value noted) {
+  Value restart = b.create<AnyNotedOp>(b.getI1Type(), noted);
+  auto reset = [&](Value memref, float start) {
+    Value state = readState(memref);
+    Value initial = b.splat(cast<VectorType>(state.getType()), start);
+    writeState(b.create<arith::SelectOp>(restart, initial, state), memref);
+  };
+  reset(block.max, -kInfinity);
+  reset(block.sum, 0.0f);
+  reset(block.acc, 0.0f);
+  return restart;
 }
 
 /// acc + lhs . rhs, rhs as [k, n] or, transposed, as [n, k].
@@ -463,14 +505,15 @@ Value AttentionTiler::emitWeightedValues(const BlockContext &block,
 }
 
 /// One block of keys: reads m, l, u, takes the step, writes them back.
-void AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
-                              bool isFull) {
+Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
+                               bool isFull, Value noted) {
   Value firstKey = b.create<arith::MulIOp>(keyBlock, b.index(tileKV));
   Value scores = emitScores(block, firstKey);
   scores = emitHidden(block, scores, firstKey, isFull);
 
   Value oldMax = readState(block.max);
-  SoftmaxStep step = emitSoftmaxStep(b, scores, oldMax, block.scale.factor);
+  SoftmaxStep step = emitSoftmaxStep(b, scores, oldMax, block.scale.factor,
+                                     /*hasColdPath=*/!isFull);
   writeState(step.max, block.max);
 
   Value oldSum = readState(block.sum);
@@ -486,6 +529,9 @@ void AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
   writeState(acc, block.acc);
   if (trace.buffer)
     emitTrace(block, keyBlock, step.max, sum, acc);
+  if (!isFull)
+    return Value();
+  return b.create<NoteRowsOp>(b.getI1Type(), step.isHuge, noted);
 }
 
 /// Stores the state of the traced row, if it is one of this head. The row

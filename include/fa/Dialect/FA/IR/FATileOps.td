@@ -171,6 +171,33 @@ def FA_WaitCopiesOp : FA_Op<"wait_copies", [MemoryEffects<[MemRead, MemWrite]>]>
   let assemblyFormat = "`pending` $pending attr-dict";
 }
 
+def FA_NoteRowsOp : FA_Op<"note_rows", [Pure]> {
+  let summary = "notes that a condition held for some row of the tile";
+  let description = [{
+    True when `noted` is, or when the condition holds for a row that this
+    thread has a part of. The result is this thread's own note: nothing is
+    exchanged, so that a loop can note at no cost what is asked once behind it,
+    by `fa.any_noted`.
+
+    ```mlir
+    %n1 = fa.note_rows %huge, %n0 : vector<128xi1>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [I1]>:$condition, I1:$noted);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$condition `,` $noted attr-dict `:` type($condition)";
+}
+
+def FA_AnyNotedOp : FA_Op<"any_noted", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "whether some thread of the block has noted something";
+  let description = [{
+    The same for all threads of the block, which meet here: a barrier.
+  }];
+  let arguments = (ins I1:$noted);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$noted attr-dict";
+}
+
 def FA_TraceStateOp : FA_Op<"trace_state", []> {
   let summary = "writes m, l and u of one query row to the trace buffer";
   let description = [{

@@ -72,11 +72,16 @@ LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
                                             int64_t row, int64_t chunk,
                                             bool rowsAreColumns,
                                             bool transpose) {
-  Value &laneOffset = laneOffsets[{rowsAreColumns, source.pitchBytes, chunk}];
+  // The XOR reaches only the lowest bits of the chunk; what lies above is added
+  // as an immediate and needs no register of its own.
+  int64_t far = chunk - chunk % source.swizzle.span();
+  chunk -= far;
+  Value &laneOffset =
+      laneOffsets[{rowsAreColumns, source.pitchBytes, chunk}];
   if (!laneOffset) {
     // Depends on the lane only: written once, at the top of the kernel.
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfter(quadLane.getDefiningOp());
+    b.setInsertionPointAfter(atTop.quadLane.getDefiningOp());
     auto shr = [&](Value v, int64_t n) -> Value {
       return arith::ShRUIOp::create(b, v, constant(n));
     };
@@ -84,10 +89,10 @@ LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
       return arith::AndIOp::create(b, v, constant(n));
     };
     // Which of the four 8x8 matrices this lane gives a row of, as bits.
-    Value low = mask(shr(lane, 3), 1), high = shr(lane, 4);
+    Value low = mask(shr(atTop.lane, 3), 1), high = shr(atTop.lane, 4);
     Value rowBit = rowsAreColumns ? high : low;
     Value chunkBit = rowsAreColumns ? low : high;
-    Value inner = mask(lane, 7);
+    Value inner = mask(atTop.lane, 7);
     Value laneRow = add(inner, mul(rowBit, constant(8)));
     Value flip = inner;
     if (source.swizzle.rowsPerLine() > 1)
@@ -98,8 +103,8 @@ LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
     laneOffset = add(mul(laneRow, constant(source.pitchBytes)),
                      mul(place, constant(16)));
   }
-  Value address =
-      offset(offset(source.origin, laneOffset), row * source.pitchBytes);
+  Value address = offset(offset(source.origin, laneOffset),
+                         row * source.pitchBytes + far * 16);
   return createLdmatrix(b, b.getLoc(), address, source.element, transpose);
 }
 

@@ -31,7 +31,8 @@ struct LaneEmitter::CopyPlan {
   int64_t chunks;         ///< of a row that are written
   int64_t rowsPerPass;
   Value firstRow;         ///< of the tile in the source
-  Value threadRow, threadChunk;
+  int64_t chunksPerRow;
+  Value threadRow, threadChunk; ///< filled by placeThread
   Value origin;           ///< of the tile in workgroup memory
   int64_t pitchBytes;
   ChunkSwizzle swizzle;
@@ -109,9 +110,7 @@ LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
   plan.firstRow = toI64(op.getSourceIndices()[0]);
   if (!matchPattern(op.getSourceIndices()[1], m_Zero()))
     return op.emitOpError("the tile must start at the first column");
-  plan.threadRow = udivPow2(b, thread, chunksPerRow);
-  plan.threadChunk =
-      arith::AndIOp::create(b, thread, constant(chunksPerRow - 1));
+  plan.chunksPerRow = chunksPerRow;
   SmallVector<Value> indices;
   for (Value index : op.getDestIndices())
     indices.push_back(toI64(index));
@@ -119,19 +118,26 @@ LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
   plan.pitchBytes = shape.back() * plan.bytes;
   plan.swizzle = ChunkSwizzle{chunksPerRow};
 
-  OpBuilder::InsertionGuard guard(b);
-  if (plan.chunks != chunksPerRow) {
-    auto branch = scf::IfOp::create(
-        b, less(plan.threadChunk, constant(plan.chunks)), false);
-    b.setInsertionPointToStart(branch.thenBlock());
-  }
+  dead.push_back(op);
   if (op.getInBounds() && plan.rows % plan.rowsPerPass == 0 &&
       plan.rowsPerPass % 8 == 0)
     emitInBoundsCopy(plan);
   else
     emitBoundedCopy(plan);
-  dead.push_back(op);
   return success();
+}
+
+/// Which chunk of which rows is this thread's; threads beyond the last chunk
+/// that is written have none, and what follows is not for them.
+void LaneEmitter::placeThread(CopyPlan &plan, Value thread) {
+  plan.threadRow = udivPow2(b, thread, plan.chunksPerRow);
+  plan.threadChunk =
+      arith::AndIOp::create(b, thread, constant(plan.chunksPerRow - 1));
+  if (plan.chunks == plan.chunksPerRow)
+    return;
+  Value hasChunk = less(plan.threadChunk, constant(plan.chunks));
+  auto branch = scf::IfOp::create(b, hasChunk, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
 }
 
 /// chunk XOR f(row), in bytes.
@@ -146,7 +152,9 @@ static Value swizzledChunk(ImplicitLocOpBuilder &b, const ChunkSwizzle &swizzle,
   return arith::MulIOp::create(b, place, constant(16));
 }
 
-void LaneEmitter::emitInBoundsCopy(const CopyPlan &plan) {
+void LaneEmitter::emitInBoundsCopy(CopyPlan plan) {
+  OpBuilder::InsertionGuard guard(b);
+  placeThread(plan, atTop.thread);
   // Groups of rows are a multiple of 8 apart, so f(row) is the same in each.
   Value column = mul(plan.threadChunk, constant(plan.perChunk));
   Value row = add(plan.firstRow, plan.threadRow);
@@ -183,8 +191,9 @@ static void keepRolled(scf::ForOp loop) {
   loop->setAttr("llvm.loop_annotation", annotation);
 }
 
-void LaneEmitter::emitBoundedCopy(const CopyPlan &plan) {
+void LaneEmitter::emitBoundedCopy(CopyPlan plan) {
   OpBuilder::InsertionGuard guard(b);
+  placeThread(plan, readThread());
   auto loop = scf::ForOp::create(
       b, arith::ConstantIndexOp::create(b, 0),
       arith::ConstantIndexOp::create(b, plan.passes()),
@@ -197,6 +206,11 @@ void LaneEmitter::emitBoundedCopy(const CopyPlan &plan) {
     auto branch = scf::IfOp::create(b, less(row, constant(plan.rows)), false);
     b.setInsertionPointToStart(branch.thenBlock());
   }
+  emitRow(plan, row);
+}
+
+/// This thread's chunk of row `row` of the tile.
+void LaneEmitter::emitRow(const CopyPlan &plan, Value row) {
   Value dest = offset(plan.origin,
                       add(mul(row, constant(plan.pitchBytes)),
                           swizzledChunk(b, plan.swizzle, row,
@@ -225,28 +239,31 @@ void LaneEmitter::emitBoundedCopy(const CopyPlan &plan) {
                   size);
 }
 
+/// A chunk whose elements need not be neighbours in the source.
 void LaneEmitter::emitElementCopy(const CopyPlan &plan, Value row, Value inside,
                                   Value dest) {
+  OpBuilder::InsertionGuard guard(b);
   Type type = plan.dest.type.getElementType();
-  Values elements;
-  for (int64_t i = 0; i < plan.perChunk; ++i) {
-    OpBuilder::InsertionGuard guard(b);
-    Value column =
-        add(mul(plan.threadChunk, constant(plan.perChunk)), constant(i));
-    Value valid = inside;
-    if (plan.columns() < plan.chunks * plan.perChunk)
-      valid = arith::AndIOp::create(b, inside,
-                                    less(column, constant(plan.columns())));
-    auto branch = scf::IfOp::create(b, TypeRange{type}, valid, true);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value value = LLVM::LoadOp::create(
-        b, type, element(plan.source, {row, column}), plan.bytes);
-    scf::YieldOp::create(b, value);
-    b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(b, zero(type));
-    elements.push_back(branch.getResult(0));
-  }
-  Value chunk = vector::FromElementsOp::create(
-      b, VectorType::get({plan.perChunk}, type), elements);
-  LLVM::StoreOp::create(b, chunk, dest, 16);
+  auto loop = scf::ForOp::create(
+      b, arith::ConstantIndexOp::create(b, 0),
+      arith::ConstantIndexOp::create(b, plan.perChunk),
+      arith::ConstantIndexOp::create(b, 1));
+  keepRolled(loop);
+  b.setInsertionPointToStart(loop.getBody());
+  Value i = toI64(loop.getInductionVar());
+  Value column = add(mul(plan.threadChunk, constant(plan.perChunk)), i);
+  if (plan.columns() < plan.chunks * plan.perChunk)
+    inside = arith::AndIOp::create(b, inside,
+                                   less(column, constant(plan.columns())));
+  auto branch = scf::IfOp::create(b, TypeRange{type}, inside, true);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value value = LLVM::LoadOp::create(
+      b, type, element(plan.source, {row, column}), plan.bytes);
+  scf::YieldOp::create(b, value);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, zero(type));
+  b.setInsertionPointAfter(branch);
+  LLVM::StoreOp::create(b, branch.getResult(0),
+                        offset(dest, mul(i, constant(plan.bytes))),
+                        plan.bytes);
 }

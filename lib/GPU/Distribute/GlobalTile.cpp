@@ -9,6 +9,7 @@
 
 #include "../MMA/MmaSync.h"
 #include "LaneEmitter.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -98,11 +99,7 @@ Value LaneEmitter::loadClamped(const TileAddress &source, ValueRange indices) {
   return arith::SelectOp::create(b, inside, value, zero(type));
 }
 
-Value LaneEmitter::pairAligned(Value memref, const TileAddress &address) {
-  if (Value flag = pairFlags.lookup(memref))
-    return flag;
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfter(memref.getDefiningOp());
+Value LaneEmitter::pairAligned(const TileAddress &address) {
   int64_t bytes = address.type.getElementTypeBitWidth() / 8;
   Value bits = LLVM::PtrToIntOp::create(b, b.getI64Type(), address.base);
   for (Value stride : ArrayRef<Value>(address.strides).drop_back())
@@ -112,15 +109,18 @@ Value LaneEmitter::pairAligned(Value memref, const TileAddress &address) {
                                         constant(0));
   Value dense = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                       address.strides.back(), constant(1));
-  return pairFlags[memref] = arith::AndIOp::create(b, aligned, dense);
+  return arith::AndIOp::create(b, aligned, dense);
 }
 
 LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
-  FailureOr<TileAddress> dest = resolve(op, op.getDest());
+  FailureOr<TileAddress> dest = resolveAt(op, op.getDest());
   FailureOr<LaneShare> share = layoutOf(op, op.getValue());
   if (failed(dest) || failed(share))
     return failure();
   dead.push_back(op);
+  ThreadNumbers outer = me;
+  me = numbersOf(readThread());
+  auto restore = llvm::make_scope_exit([&] { me = outer; });
   auto type = cast<VectorType>(op.getValue().getType());
   if (share->kind == LaneShare::Kind::Row && type.getRank() == 1)
     return storeRows(op, *dest);
@@ -135,7 +135,7 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
   SmallVector<Value> first;
   for (Value index : op.getIndices())
     first.push_back(toI64(index));
-  Value pairs = pairAligned(op.getDest(), *dest);
+  Value pairs = pairAligned(*dest);
   for (int64_t m = 0; m < scalars.rowPieces; ++m)
     for (int64_t half : {0, 1}) {
       OpBuilder::InsertionGuard guard(b);
@@ -213,7 +213,7 @@ LogicalResult LaneEmitter::storeRows(StoreTileOp op, const TileAddress &dest) {
     indices.push_back(toI64(index));
   Value first = indices.back();
   // All lanes of a quad hold the same value: one of them writes it.
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, quadLane,
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, me.quadLane,
                                         constant(0));
   for (int64_t m = 0; m < share.rowPieces; ++m)
     for (int64_t half : {0, 1}) {
@@ -262,7 +262,7 @@ LogicalResult LaneEmitter::emitTraceState(TraceStateOp op) {
           store(values[acc.at(m, n, half, e)], column);
         }
       Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                            quadLane, constant(0));
+                                            me.quadLane, constant(0));
       auto rowBranch = scf::IfOp::create(b, isFirst, false);
       b.setInsertionPointToStart(rowBranch.thenBlock());
       int64_t at = LaneShare::row(m, half);

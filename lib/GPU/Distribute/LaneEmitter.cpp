@@ -101,11 +101,11 @@ Value LaneEmitter::element(const TileAddress &address, ValueRange indices) {
 }
 
 Value LaneEmitter::rowOf(int64_t m, int64_t half) {
-  return add(quad, constant(m * kPieceRows + half * 8));
+  return add(me.quad, constant(m * kPieceRows + half * 8));
 }
 
 Value LaneEmitter::columnOf(int64_t n, int64_t e) {
-  return add(mul(quadLane, constant(2)), constant(n * kPieceCols + e));
+  return add(mul(me.quadLane, constant(2)), constant(n * kPieceCols + e));
 }
 
 //===----------------------------------------------------------------------===//
@@ -171,16 +171,28 @@ void LaneEmitter::replaceWithShare(Operation *op, Values share) {
 // Walk
 //===----------------------------------------------------------------------===//
 
+LaneEmitter::ThreadNumbers LaneEmitter::numbersOf(Value thread) {
+  ThreadNumbers result;
+  result.thread = thread;
+  result.lane = arith::AndIOp::create(b, thread, constant(kWarpSize - 1));
+  result.quad = arith::ShRUIOp::create(b, result.lane, constant(2));
+  result.quadLane =
+      arith::AndIOp::create(b, result.lane, constant(kLanesPerRow - 1));
+  return result;
+}
+
+Value LaneEmitter::readThread() {
+  Value thread = createOpaqueThreadId(b, b.getLoc());
+  return arith::ExtUIOp::create(b, b.getI64Type(), thread);
+}
+
 LogicalResult LaneEmitter::run() {
   b.setInsertionPointToStart(&func.getBody().front());
   if (std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize())
     numThreads = (*size)[0];
   if (numThreads == 0 || numThreads % kWarpSize != 0)
     return func.emitOpError("needs a known block size that is a multiple of 32");
-  thread = toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
-  lane = arith::AndIOp::create(b, thread, constant(kWarpSize - 1));
-  quad = arith::ShRUIOp::create(b, lane, constant(2));
-  quadLane = arith::AndIOp::create(b, lane, constant(kLanesPerRow - 1));
+  me = atTop = numbersOf(toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x)));
   for (Block &block : func.getBody())
     if (failed(emitBlock(block)))
       return failure();

@@ -112,10 +112,13 @@ private:
   void storeTileRow(const TileAddress &dest, Value rowBase, Value firstCol,
                     ValueRange pieces, bool paired);
   /// Whether two neighbouring columns may be stored at once.
-  Value pairAligned(Value memref, const TileAddress &address);
+  Value pairAligned(const TileAddress &address);
 
   // WorkgroupTile.cpp
   FailureOr<TileAddress> resolve(Operation *user, Value memref);
+  /// The same at the place of `user`, which alone has the use of it: an address
+  /// that is needed after a loop is not kept in registers during the loop.
+  FailureOr<TileAddress> resolveAt(Operation *user, Value memref);
   LogicalResult resolveView(ViewOp op, TileAddress &address);
   LogicalResult resolveSubView(memref::SubViewOp op, TileAddress &address);
   LogicalResult resolveWorkgroup(memref::ViewOp op, TileAddress &address);
@@ -126,10 +129,12 @@ private:
   LogicalResult emitCopyTile(CopyTileOp op);
   LogicalResult emitCopyAligned(CopyAlignedOp op);
   struct CopyPlan;
-  void emitInBoundsCopy(const CopyPlan &plan);
-  void emitBoundedCopy(const CopyPlan &plan);
+  void placeThread(CopyPlan &plan, Value thread);
+  void emitInBoundsCopy(CopyPlan plan);
+  void emitBoundedCopy(CopyPlan plan);
   void emitElementCopy(const CopyPlan &plan, Value row, Value inside,
                        Value dest);
+  void emitRow(const CopyPlan &plan, Value row);
   Value copyAligned(Value memref, const TileAddress &address);
 
   // Small arithmetic, i64 unless said otherwise.
@@ -153,12 +158,20 @@ private:
   gpu::GPUFuncOp func;
   ImplicitLocOpBuilder b;
   int64_t numThreads = 0;
-  Value thread, lane, quad, quadLane; ///< tid, tid % 32, lane / 4, lane % 4
+  /// Numbers of this thread, i64.
+  struct ThreadNumbers {
+    Value thread, lane, quad, quadLane; ///< tid, tid % 32, lane / 4, lane % 4
+  };
+  ThreadNumbers numbersOf(Value thread);
+  /// This thread's number, read anew (createOpaqueThreadId).
+  Value readThread();
+  /// The numbers that are in use where code is emitted: those read at the top
+  /// of the kernel, or anew (createOpaqueThreadId).
+  ThreadNumbers me, atTop;
   DenseMap<Value, Values> shares;
   DenseMap<Value, TileAddress> addresses;
-  DenseMap<Value, Value> alignedFlags, pairFlags;
-  DenseMap<Value, Value>
-      arenas; ///< pointer of each arena, by memref.get_global
+  DenseMap<Value, Value> alignedFlags;
+  DenseMap<Value, Value> arenas; ///< pointer of each arena, by memref.get_global
   /// Offsets that depend on the lane only, by (rowsAreColumns, pitch, chunk).
   DenseMap<std::tuple<int64_t, int64_t, int64_t>, Value> laneOffsets;
   /// What is erased at the end, users before what they use.

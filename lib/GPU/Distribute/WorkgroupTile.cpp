@@ -48,6 +48,18 @@ FailureOr<TileAddress> LaneEmitter::resolve(Operation *user, Value memref) {
   return address;
 }
 
+FailureOr<TileAddress> LaneEmitter::resolveAt(Operation *user, Value memref) {
+  auto view = memref.getDefiningOp<memref::SubViewOp>();
+  if (!view || addresses.contains(memref) ||
+      failed(resolve(user, view.getSource())))
+    return resolve(user, memref);
+  TileAddress address;
+  address.type = cast<MemRefType>(memref.getType());
+  if (failed(resolveSubView(view, address)))
+    return failure();
+  return address;
+}
+
 LogicalResult LaneEmitter::resolveView(ViewOp op, TileAddress &address) {
   address.base = op.getBase();
   auto dynamic = op.getSizes().begin();
@@ -64,7 +76,6 @@ LogicalResult LaneEmitter::resolveSubView(memref::SubViewOp op,
   FailureOr<TileAddress> source = resolve(op, op.getSource());
   if (failed(source))
     return failure();
-  b.setInsertionPoint(op);
   auto value = [&](OpFoldResult ofr) -> Value {
     if (auto attr = dyn_cast<Attribute>(ofr))
       return constant(cast<IntegerAttr>(attr).getInt());
@@ -135,7 +146,7 @@ LogicalResult LaneEmitter::emitTransferRead(vector::TransferReadOp op) {
         values[LaneShare::row(m, half)] = load(share.type, {row}, 4);
       else if (share.kind == LaneShare::Kind::Partial)
         values[LaneShare::row(m, half)] =
-            load(share.type, {row, add(first[1], quadLane)}, 4);
+            load(share.type, {row, add(first[1], me.quadLane)}, 4);
       else
         for (int64_t n = 0; n < share.colPieces; ++n) {
           Value pair = load(pairType, {row, add(first[1], columnOf(n, 0))}, 8);
@@ -163,7 +174,7 @@ LogicalResult LaneEmitter::emitTransferWrite(vector::TransferWriteOp op) {
   OpBuilder::InsertionGuard guard(b);
   if (share.kind == LaneShare::Kind::Row) {
     // All lanes of a quad hold the same value: one of them writes it.
-    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, quadLane,
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, me.quadLane,
                                           constant(0));
     auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -176,7 +187,7 @@ LogicalResult LaneEmitter::emitTransferWrite(vector::TransferWriteOp op) {
         store(values[LaneShare::row(m, half)], {row}, 4);
       else if (share.kind == LaneShare::Kind::Partial)
         store(values[LaneShare::row(m, half)],
-              {row, add(first[1], quadLane)}, 4);
+              {row, add(first[1], me.quadLane)}, 4);
       else
         for (int64_t n = 0; n < share.colPieces; ++n) {
           Value pair = vector::FromElementsOp::create(

@@ -85,6 +85,17 @@ Value fa::createVoteAny(OpBuilder &b, Location loc, Value pred) {
                                   NVVM::VoteSyncKind::any);
 }
 
+Value fa::createOpaqueThreadId(OpBuilder &b, Location loc) {
+  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(),
+                                           LLVM::AsmDialect::AD_ATT);
+  return LLVM::InlineAsmOp::create(
+             b, loc, TypeRange{b.getI32Type()}, ValueRange(),
+             "mov.u32 $0, %tid.x;", "=r", /*has_side_effects=*/true,
+             /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect,
+             ArrayAttr())
+      .getRes();
+}
+
 Value fa::createBarrierAny(OpBuilder &b, Location loc, Value pred) {
   Value word = arith::ExtUIOp::create(b, loc, b.getI32Type(), pred);
   auto reduction = NVVM::BarrierReductionAttr::get(b.getContext(),

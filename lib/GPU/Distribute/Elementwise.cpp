@@ -44,7 +44,40 @@ LaneEmitter::Values LaneEmitter::repack(const LaneShare &from,
   return result;
 }
 
+/// column < x as constant < x - 2t: the columns of a lane would each need a
+/// register throughout the loop, and 2t is taken from one value a row.
+LogicalResult LaneEmitter::emitColumnCompare(arith::CmpIOp op) {
+  LaneShare share = *layoutOf(op, op.getResult());
+  Values bounds = shareOf(op.getRhs()), values(share.size());
+  Value laneColumn = arith::TruncIOp::create(
+      b, b.getI32Type(), mul(me.quadLane, constant(2)));
+  DenseMap<Value, Value> relative;
+  for (int64_t m = 0; m < share.rowPieces; ++m)
+    for (int64_t n = 0; n < share.colPieces; ++n)
+      for (int64_t half : {0, 1})
+        for (int64_t e : {0, 1}) {
+          int64_t at = share.at(m, n, half, e);
+          Value &bound = relative[bounds[at]];
+          if (!bound)
+            bound = arith::SubIOp::create(b, bounds[at], laneColumn);
+          values[at] = arith::CmpIOp::create(
+              b, op.getPredicate(), constantI32(n * kPieceCols + e), bound);
+        }
+  replaceWithShare(op, std::move(values));
+  return success();
+}
+
+/// Whether a value is the column's position within its tile.
+static bool isTileColumn(Value value) {
+  auto index = value.getDefiningOp<TileIndexOp>();
+  return index && index.getDim() == 1 &&
+         matchPattern(index.getBase(), m_Zero());
+}
+
 LogicalResult LaneEmitter::emitElementwise(Operation *op) {
+  if (auto compare = dyn_cast<arith::CmpIOp>(op);
+      compare && isTileColumn(compare.getLhs()))
+    return emitColumnCompare(compare);
   FailureOr<LaneShare> result = layoutOf(op, op->getResult(0));
   if (failed(result))
     return failure();

@@ -113,7 +113,8 @@ Value LaneEmitter::pairAligned(const TileAddress &address) {
 }
 
 LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
-  FailureOr<TileAddress> dest = resolveAt(op, op.getDest());
+  IRMapping anew;
+  FailureOr<TileAddress> dest = resolveAt(op, op.getDest(), anew);
   FailureOr<LaneShare> share = layoutOf(op, op.getValue());
   if (failed(dest) || failed(share))
     return failure();
@@ -122,8 +123,11 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
   me = numbersOf(readThread());
   auto restore = llvm::make_scope_exit([&] { me = outer; });
   auto type = cast<VectorType>(op.getValue().getType());
+  SmallVector<Value> first;
+  for (Value index : op.getIndices())
+    first.push_back(toI64(computeAnew(index, anew)));
   if (share->kind == LaneShare::Kind::Row && type.getRank() == 1)
-    return storeRows(op, *dest);
+    return storeRows(op, *dest, first);
   if (share->kind != LaneShare::Kind::Tile)
     return op.emitOpError("only rows and tiles are stored");
   Values values = repack(
@@ -132,9 +136,6 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
       shareOf(op.getValue()));
   LaneShare scalars = *share;
   scalars.packed = false;
-  SmallVector<Value> first;
-  for (Value index : op.getIndices())
-    first.push_back(toI64(index));
   Value pairs = pairAligned(*dest);
   for (int64_t m = 0; m < scalars.rowPieces; ++m)
     for (int64_t half : {0, 1}) {
@@ -205,12 +206,11 @@ void LaneEmitter::storeTileRow(const TileAddress &dest, Value rowBase,
   }
 }
 
-LogicalResult LaneEmitter::storeRows(StoreTileOp op, const TileAddress &dest) {
+LogicalResult LaneEmitter::storeRows(StoreTileOp op, const TileAddress &dest,
+                                     ValueRange firstIndices) {
   LaneShare share = *layoutOf(op, op.getValue());
   Values values = shareOf(op.getValue());
-  SmallVector<Value> indices;
-  for (Value index : op.getIndices())
-    indices.push_back(toI64(index));
+  SmallVector<Value> indices(firstIndices);
   Value first = indices.back();
   // All lanes of a quad hold the same value: one of them writes it.
   Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, me.quadLane,

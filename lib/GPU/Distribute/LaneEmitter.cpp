@@ -171,6 +171,12 @@ void LaneEmitter::replaceWithShare(Operation *op, Values share) {
 // Walk
 //===----------------------------------------------------------------------===//
 
+static bool touchesVectors(Operation *op) {
+  auto isVector = [](Type type) { return isa<VectorType>(type); };
+  return llvm::any_of(op->getOperandTypes(), isVector) ||
+         llvm::any_of(op->getResultTypes(), isVector);
+}
+
 LaneEmitter::ThreadNumbers LaneEmitter::numbersOf(Value thread) {
   ThreadNumbers result;
   result.thread = thread;
@@ -182,8 +188,37 @@ LaneEmitter::ThreadNumbers LaneEmitter::numbersOf(Value thread) {
 }
 
 Value LaneEmitter::readThread() {
-  Value thread = createOpaqueThreadId(b, b.getLoc());
+  Value thread = createOpaqueRead(b, b.getLoc(), "%tid.x");
   return arith::ExtUIOp::create(b, b.getI64Type(), thread);
+}
+
+Value LaneEmitter::computeAnew(Value value, IRMapping &mapping) {
+  if (Value done = mapping.lookupOrNull(value))
+    return done;
+  Operation *op = value.getDefiningOp();
+  if (auto id = dyn_cast_or_null<gpu::BlockIdOp>(op);
+      id && id.getDimension() == gpu::Dimension::x) {
+    Value block = createOpaqueRead(b, b.getLoc(), "%ctaid.x");
+    Value index = arith::IndexCastUIOp::create(b, b.getIndexType(), block);
+    mapping.map(value, index);
+    return index;
+  }
+  if (auto id = dyn_cast_or_null<gpu::ThreadIdOp>(op);
+      id && id.getDimension() == gpu::Dimension::x) {
+    Value index =
+        arith::IndexCastUIOp::create(b, b.getIndexType(), readThread());
+    mapping.map(value, index);
+    return index;
+  }
+  bool isArithmetic = op && op->getNumRegions() == 0 && isPure(op) &&
+                      isa<arith::ArithDialect>(op->getDialect()) &&
+                      !touchesVectors(op);
+  if (!isArithmetic)
+    return value;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, computeAnew(operand, mapping));
+  b.clone(*op, mapping);
+  return mapping.lookup(value);
 }
 
 LogicalResult LaneEmitter::run() {
@@ -213,12 +248,6 @@ LogicalResult LaneEmitter::emitBlock(Block &block) {
       return failure();
   }
   return success();
-}
-
-static bool touchesVectors(Operation *op) {
-  auto isVector = [](Type type) { return isa<VectorType>(type); };
-  return llvm::any_of(op->getOperandTypes(), isVector) ||
-         llvm::any_of(op->getResultTypes(), isVector);
 }
 
 LogicalResult LaneEmitter::emitOp(Operation *op) {

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::fa {
@@ -73,6 +74,7 @@ private:
   // Elementwise.cpp
   LogicalResult emitConstant(arith::ConstantOp op);
   LogicalResult emitElementwise(Operation *op);
+  LogicalResult emitColumnCompare(arith::CmpIOp op);
   LogicalResult emitBroadcast(vector::BroadcastOp op);
   LogicalResult emitShapeCast(vector::ShapeCastOp op);
   LogicalResult emitTileIndex(TileIndexOp op);
@@ -108,7 +110,8 @@ private:
   LogicalResult emitScalarLoad(memref::LoadOp op);
   LogicalResult emitTraceState(TraceStateOp op);
   Value loadClamped(const TileAddress &source, ValueRange indices);
-  LogicalResult storeRows(StoreTileOp op, const TileAddress &dest);
+  LogicalResult storeRows(StoreTileOp op, const TileAddress &dest,
+                          ValueRange firstIndices);
   void storeTileRow(const TileAddress &dest, Value rowBase, Value firstCol,
                     ValueRange pieces, bool paired);
   /// Whether two neighbouring columns may be stored at once.
@@ -118,9 +121,11 @@ private:
   FailureOr<TileAddress> resolve(Operation *user, Value memref);
   /// The same at the place of `user`, which alone has the use of it: an address
   /// that is needed after a loop is not kept in registers during the loop.
-  FailureOr<TileAddress> resolveAt(Operation *user, Value memref);
+  FailureOr<TileAddress> resolveAt(Operation *user, Value memref,
+                                   IRMapping &mapping);
   LogicalResult resolveView(ViewOp op, TileAddress &address);
-  LogicalResult resolveSubView(memref::SubViewOp op, TileAddress &address);
+  LogicalResult resolveSubView(memref::SubViewOp op, TileAddress &address,
+                               function_ref<Value(Value)> compute);
   LogicalResult resolveWorkgroup(memref::ViewOp op, TileAddress &address);
   LogicalResult emitTransferRead(vector::TransferReadOp op);
   LogicalResult emitTransferWrite(vector::TransferWriteOp op);
@@ -163,10 +168,13 @@ private:
     Value thread, lane, quad, quadLane; ///< tid, tid % 32, lane / 4, lane % 4
   };
   ThreadNumbers numbersOf(Value thread);
-  /// This thread's number, read anew (createOpaqueThreadId).
+  /// This thread's number, read anew (createOpaqueRead).
   Value readThread();
+  /// Scalar arithmetic on the numbers of block and thread, repeated here from
+  /// numbers that are read anew.
+  Value computeAnew(Value value, IRMapping &mapping);
   /// The numbers that are in use where code is emitted: those read at the top
-  /// of the kernel, or anew (createOpaqueThreadId).
+  /// of the kernel, or anew (createOpaqueRead).
   ThreadNumbers me, atTop;
   DenseMap<Value, Values> shares;
   DenseMap<Value, TileAddress> addresses;

@@ -28,7 +28,7 @@ FailureOr<TileAddress> LaneEmitter::resolve(Operation *user, Value memref) {
     if (auto view = dyn_cast_or_null<ViewOp>(def))
       result = resolveView(view, address);
     else if (auto view = dyn_cast_or_null<memref::SubViewOp>(def))
-      result = resolveSubView(view, address);
+      result = resolveSubView(view, address, [](Value v) { return v; });
     else if (auto view = dyn_cast_or_null<memref::ViewOp>(def))
       result = resolveWorkgroup(view, address);
     else if (auto cast = dyn_cast_or_null<memref::CastOp>(def)) {
@@ -48,14 +48,16 @@ FailureOr<TileAddress> LaneEmitter::resolve(Operation *user, Value memref) {
   return address;
 }
 
-FailureOr<TileAddress> LaneEmitter::resolveAt(Operation *user, Value memref) {
+FailureOr<TileAddress> LaneEmitter::resolveAt(Operation *user, Value memref,
+                                              IRMapping &mapping) {
   auto view = memref.getDefiningOp<memref::SubViewOp>();
   if (!view || addresses.contains(memref) ||
       failed(resolve(user, view.getSource())))
     return resolve(user, memref);
   TileAddress address;
   address.type = cast<MemRefType>(memref.getType());
-  if (failed(resolveSubView(view, address)))
+  auto compute = [&](Value value) { return computeAnew(value, mapping); };
+  if (failed(resolveSubView(view, address, compute)))
     return failure();
   return address;
 }
@@ -72,14 +74,15 @@ LogicalResult LaneEmitter::resolveView(ViewOp op, TileAddress &address) {
 }
 
 LogicalResult LaneEmitter::resolveSubView(memref::SubViewOp op,
-                                          TileAddress &address) {
+                                          TileAddress &address,
+                                          function_ref<Value(Value)> compute) {
   FailureOr<TileAddress> source = resolve(op, op.getSource());
   if (failed(source))
     return failure();
   auto value = [&](OpFoldResult ofr) -> Value {
     if (auto attr = dyn_cast<Attribute>(ofr))
       return constant(cast<IntegerAttr>(attr).getInt());
-    return toI64(cast<Value>(ofr));
+    return toI64(compute(cast<Value>(ofr)));
   };
   SmallVector<Value> offsets;
   for (OpFoldResult ofr : op.getMixedOffsets())

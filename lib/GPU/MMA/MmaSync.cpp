@@ -85,12 +85,13 @@ Value fa::createVoteAny(OpBuilder &b, Location loc, Value pred) {
                                   NVVM::VoteSyncKind::any);
 }
 
-Value fa::createOpaqueThreadId(OpBuilder &b, Location loc) {
+Value fa::createOpaqueRead(OpBuilder &b, Location loc,
+                           StringRef specialRegister) {
   auto dialect = LLVM::AsmDialectAttr::get(b.getContext(),
                                            LLVM::AsmDialect::AD_ATT);
   return LLVM::InlineAsmOp::create(
              b, loc, TypeRange{b.getI32Type()}, ValueRange(),
-             "mov.u32 $0, %tid.x;", "=r", /*has_side_effects=*/true,
+             ("mov.u32 $0, " + specialRegister + ";").str(), "=r", /*has_side_effects=*/true,
              /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect,
              ArrayAttr())
       .getRes();

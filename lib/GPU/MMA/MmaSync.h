@@ -34,10 +34,11 @@ void createWaitGroup(OpBuilder &b, Location loc, int64_t pending);
 /// Whether `pred` holds in any lane of the warp.
 Value createVoteAny(OpBuilder &b, Location loc, Value pred);
 
-/// The thread's number, x, as i32, read where this stands: no optimiser moves or
-/// merges it. Code that runs seldom starts from it, so that nothing of such code
-/// is computed ahead of a loop and kept in registers throughout.
-Value createOpaqueThreadId(OpBuilder &b, Location loc);
+/// A special register such as "%tid.x" (i32), read where this stands: no
+/// optimiser moves or merges it. Code that runs seldom starts from it, so that
+/// nothing of such code is computed ahead of a loop and kept in registers
+/// throughout.
+Value createOpaqueRead(OpBuilder &b, Location loc, StringRef specialRegister);
 
 /// A barrier of the block that tells whether `pred` holds in any thread.
 Value createBarrierAny(OpBuilder &b, Location loc, Value pred);

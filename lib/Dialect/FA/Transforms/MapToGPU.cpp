@@ -153,17 +153,28 @@ LogicalResult ProgramMapper::mapBlockIds(KernelArguments &arguments) {
       return failure();
     sizes.push_back(*size);
   }
-  Value rest = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  // A grid has fewer than 2^31 blocks, and 32-bit divisions are far shorter.
+  Type i32 = builder.getI32Type();
+  auto narrow = [&](Value index) {
+    return builder.createOrFold<arith::IndexCastOp>(loc, i32, index);
+  };
+  auto widen = [&](Value number) {
+    return builder.createOrFold<arith::IndexCastUIOp>(
+        loc, builder.getIndexType(), number);
+  };
+  Value rest = narrow(gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x));
   SmallVector<Value> ids = llvm::to_vector(program.getInductionVars());
   for (int64_t dim = ids.size() - 1; dim > 0; --dim) {
+    Value size = narrow(sizes[dim]);
     mapping.map(ids[dim],
-                builder.createOrFold<arith::RemUIOp>(loc, rest, sizes[dim]));
-    rest = builder.createOrFold<arith::DivUIOp>(loc, rest, sizes[dim]);
+                widen(builder.createOrFold<arith::RemUIOp>(loc, rest, size)));
+    rest = builder.createOrFold<arith::DivUIOp>(loc, rest, size);
   }
   // The only number of a dimension of extent 1, even where nothing divides.
-  if (isConstantIntValue(sizes.front(), 1))
-    rest = arith::ConstantIndexOp::create(builder, loc, 0);
-  mapping.map(ids.front(), rest);
+  Value first = isConstantIntValue(sizes.front(), 1)
+                    ? arith::ConstantIndexOp::create(builder, loc, 0)
+                    : widen(rest);
+  mapping.map(ids.front(), first);
   return success();
 }
 

@@ -76,8 +76,7 @@ LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
   // as an immediate and needs no register of its own.
   int64_t far = chunk - chunk % source.swizzle.span();
   chunk -= far;
-  Value &laneOffset =
-      laneOffsets[{rowsAreColumns, source.pitchBytes, chunk}];
+  Value &laneOffset = laneOffsets[{rowsAreColumns, source.pitchBytes, chunk}];
   if (!laneOffset) {
     // Depends on the lane only: written once, at the top of the kernel.
     OpBuilder::InsertionGuard guard(b);

@@ -24,16 +24,16 @@ using namespace mlir::fa;
 /// What one thread does in a copy.
 struct LaneEmitter::CopyPlan {
   TileAddress source, dest;
-  Value memref;           ///< the source
-  int64_t bytes;          ///< of an element
-  int64_t perChunk;       ///< elements in 16 bytes
-  int64_t rows;           ///< of the tile
-  int64_t chunks;         ///< of a row that are written
+  Value memref;     ///< the source
+  int64_t bytes;    ///< of an element
+  int64_t perChunk; ///< elements in 16 bytes
+  int64_t rows;     ///< of the tile
+  int64_t chunks;   ///< of a row that are written
   int64_t rowsPerPass;
-  Value firstRow;         ///< of the tile in the source
+  Value firstRow; ///< of the tile in the source
   int64_t chunksPerRow;
   Value threadRow, threadChunk; ///< filled by placeThread
-  Value origin;           ///< of the tile in workgroup memory
+  Value origin;                 ///< of the tile in workgroup memory
   int64_t pitchBytes;
   ChunkSwizzle swizzle;
 
@@ -46,8 +46,8 @@ struct LaneEmitter::CopyPlan {
 static Value udivPow2(ImplicitLocOpBuilder &b, Value v, int64_t by) {
   if (by == 1)
     return v;
-  Value shift = arith::ConstantOp::create(
-      b, b.getI64IntegerAttr(llvm::Log2_64(by)));
+  Value shift =
+      arith::ConstantOp::create(b, b.getI64IntegerAttr(llvm::Log2_64(by)));
   return arith::ShRUIOp::create(b, v, shift);
 }
 
@@ -61,8 +61,8 @@ Value LaneEmitter::copyAligned(Value memref, const TileAddress &address) {
   for (Value stride : ArrayRef<Value>(address.strides).drop_back())
     bits = arith::OrIOp::create(b, bits, mul(stride, constant(bytes)));
   bits = arith::AndIOp::create(b, bits, constant(15));
-  Value aligned = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bits,
-                                        constant(0));
+  Value aligned =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bits, constant(0));
   Value dense = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                       address.strides.back(), constant(1));
   return alignedFlags[memref] = arith::AndIOp::create(b, aligned, dense);
@@ -75,8 +75,8 @@ LogicalResult LaneEmitter::emitCopyAligned(CopyAlignedOp op) {
   auto type = cast<MemRefType>(op.getSource().getType());
   bool possible =
       type.getShape().back() * type.getElementTypeBitWidth() % 128 == 0;
-  Value flag = possible ? copyAligned(op.getSource(), *source)
-                        : zero(b.getI1Type());
+  Value flag =
+      possible ? copyAligned(op.getSource(), *source) : zero(b.getI1Type());
   op.getResult().replaceAllUsesWith(flag);
   dead.push_back(op);
   return success();
@@ -164,13 +164,13 @@ void LaneEmitter::emitInBoundsCopy(CopyPlan plan) {
       plan.origin,
       add(mul(plan.threadRow, constant(plan.pitchBytes)),
           swizzledChunk(b, plan.swizzle, plan.threadRow, plan.threadChunk)));
-  Value step = mul(plan.source.strides[0],
-                   constant(plan.rowsPerPass * plan.bytes));
+  Value step =
+      mul(plan.source.strides[0], constant(plan.rowsPerPass * plan.bytes));
   Value sourceBytes;
   if (plan.columns() < plan.chunks * plan.perChunk) {
     Value inside = less(column, constant(plan.columns()));
-    sourceBytes = arith::SelectOp::create(b, inside, constantI32(16),
-                                          constantI32(0));
+    sourceBytes =
+        arith::SelectOp::create(b, inside, constantI32(16), constantI32(0));
   }
   for (int64_t pass = 0; pass < plan.passes(); ++pass) {
     if (pass != 0)
@@ -184,8 +184,8 @@ void LaneEmitter::emitInBoundsCopy(CopyPlan plan) {
 /// Code that runs seldom should be short: LLVM would unroll the loop.
 static void keepRolled(scf::ForOp loop) {
   MLIRContext *context = loop.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(
-      context, BoolAttr::get(context, true), {}, {}, {}, {}, {}, {});
+  auto unroll = LLVM::LoopUnrollAttr::get(context, BoolAttr::get(context, true),
+                                          {}, {}, {}, {}, {}, {});
   auto annotation = LLVM::LoopAnnotationAttr::get(
       context, {}, {}, {}, unroll, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
   loop->setAttr("llvm.loop_annotation", annotation);
@@ -194,10 +194,10 @@ static void keepRolled(scf::ForOp loop) {
 void LaneEmitter::emitBoundedCopy(CopyPlan plan) {
   OpBuilder::InsertionGuard guard(b);
   placeThread(plan, readThread());
-  auto loop = scf::ForOp::create(
-      b, arith::ConstantIndexOp::create(b, 0),
-      arith::ConstantIndexOp::create(b, plan.passes()),
-      arith::ConstantIndexOp::create(b, 1));
+  auto loop =
+      scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0),
+                         arith::ConstantIndexOp::create(b, plan.passes()),
+                         arith::ConstantIndexOp::create(b, 1));
   keepRolled(loop);
   b.setInsertionPointToStart(loop.getBody());
   Value row = add(plan.threadRow, mul(toI64(loop.getInductionVar()),
@@ -211,10 +211,9 @@ void LaneEmitter::emitBoundedCopy(CopyPlan plan) {
 
 /// This thread's chunk of row `row` of the tile.
 void LaneEmitter::emitRow(const CopyPlan &plan, Value row) {
-  Value dest = offset(plan.origin,
-                      add(mul(row, constant(plan.pitchBytes)),
-                          swizzledChunk(b, plan.swizzle, row,
-                                        plan.threadChunk)));
+  Value dest = offset(
+      plan.origin, add(mul(row, constant(plan.pitchBytes)),
+                       swizzledChunk(b, plan.swizzle, row, plan.threadChunk)));
   Value sourceRow = add(plan.firstRow, row);
   Value inside = less(sourceRow, plan.source.sizes[0]);
   if (!plan.alignable())
@@ -232,8 +231,8 @@ void LaneEmitter::emitRow(const CopyPlan &plan, Value row) {
   // Nothing is read where the size is 0, but the address stays inside.
   Value elements = add(mul(sourceRow, plan.source.strides[0]), column);
   elements = arith::SelectOp::create(b, inside, elements, constant(0));
-  Value size = arith::SelectOp::create(b, inside, constantI32(16),
-                                       constantI32(0));
+  Value size =
+      arith::SelectOp::create(b, inside, constantI32(16), constantI32(0));
   createCopyAsync(b, b.getLoc(), dest,
                   offset(plan.source.base, mul(elements, constant(plan.bytes))),
                   size);
@@ -244,10 +243,10 @@ void LaneEmitter::emitElementCopy(const CopyPlan &plan, Value row, Value inside,
                                   Value dest) {
   OpBuilder::InsertionGuard guard(b);
   Type type = plan.dest.type.getElementType();
-  auto loop = scf::ForOp::create(
-      b, arith::ConstantIndexOp::create(b, 0),
-      arith::ConstantIndexOp::create(b, plan.perChunk),
-      arith::ConstantIndexOp::create(b, 1));
+  auto loop =
+      scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0),
+                         arith::ConstantIndexOp::create(b, plan.perChunk),
+                         arith::ConstantIndexOp::create(b, 1));
   keepRolled(loop);
   b.setInsertionPointToStart(loop.getBody());
   Value i = toI64(loop.getInductionVar());
@@ -264,6 +263,5 @@ void LaneEmitter::emitElementCopy(const CopyPlan &plan, Value row, Value inside,
   scf::YieldOp::create(b, zero(type));
   b.setInsertionPointAfter(branch);
   LLVM::StoreOp::create(b, branch.getResult(0),
-                        offset(dest, mul(i, constant(plan.bytes))),
-                        plan.bytes);
+                        offset(dest, mul(i, constant(plan.bytes))), plan.bytes);
 }

@@ -49,8 +49,8 @@ LaneEmitter::Values LaneEmitter::repack(const LaneShare &from,
 LogicalResult LaneEmitter::emitColumnCompare(arith::CmpIOp op) {
   LaneShare share = *layoutOf(op, op.getResult());
   Values bounds = shareOf(op.getRhs()), values(share.size());
-  Value laneColumn = arith::TruncIOp::create(
-      b, b.getI32Type(), mul(me.quadLane, constant(2)));
+  Value laneColumn =
+      arith::TruncIOp::create(b, b.getI32Type(), mul(me.quadLane, constant(2)));
   DenseMap<Value, Value> relative;
   for (int64_t m = 0; m < share.rowPieces; ++m)
     for (int64_t n = 0; n < share.colPieces; ++n)
@@ -116,7 +116,8 @@ LogicalResult LaneEmitter::emitBroadcast(vector::BroadcastOp op) {
   FailureOr<LaneShare> row = layoutOf(op, source);
   if (failed(row) || sourceType.getRank() != 2 ||
       row->kind != LaneShare::Kind::Row)
-    return op.emitOpError("only scalars and columns (Mx1) are broadcast, found ")
+    return op.emitOpError(
+               "only scalars and columns (Mx1) are broadcast, found ")
            << sourceType;
   Values rows = shareOf(source), values(share.size());
   for (int64_t m = 0; m < share.rowPieces; ++m)

@@ -94,8 +94,8 @@ Value LaneEmitter::loadClamped(const TileAddress &source, ValueRange indices) {
                                   zero(b.getI8Type()));
     return arith::AndIOp::create(b, inside, value);
   }
-  value = LLVM::LoadOp::create(b, type, address,
-                               type.getIntOrFloatBitWidth() / 8);
+  value =
+      LLVM::LoadOp::create(b, type, address, type.getIntOrFloatBitWidth() / 8);
   return arith::SelectOp::create(b, inside, value, zero(type));
 }
 
@@ -105,8 +105,8 @@ Value LaneEmitter::pairAligned(const TileAddress &address) {
   for (Value stride : ArrayRef<Value>(address.strides).drop_back())
     bits = arith::OrIOp::create(b, bits, mul(stride, constant(bytes)));
   bits = arith::AndIOp::create(b, bits, constant(2 * bytes - 1));
-  Value aligned = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bits,
-                                        constant(0));
+  Value aligned =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bits, constant(0));
   Value dense = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                       address.strides.back(), constant(1));
   return arith::AndIOp::create(b, aligned, dense);
@@ -130,10 +130,10 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
     return storeRows(op, *dest, first);
   if (share->kind != LaneShare::Kind::Tile)
     return op.emitOpError("only rows and tiles are stored");
-  Values values = repack(
-      *share, {share->kind, share->rowPieces, share->colPieces,
-               type.getElementType(), false},
-      shareOf(op.getValue()));
+  Values values = repack(*share,
+                         {share->kind, share->rowPieces, share->colPieces,
+                          type.getElementType(), false},
+                         shareOf(op.getValue()));
   LaneShare scalars = *share;
   scalars.packed = false;
   Value pairs = pairAligned(*dest);
@@ -213,8 +213,8 @@ LogicalResult LaneEmitter::storeRows(StoreTileOp op, const TileAddress &dest,
   SmallVector<Value> indices(firstIndices);
   Value first = indices.back();
   // All lanes of a quad hold the same value: one of them writes it.
-  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, me.quadLane,
-                                        constant(0));
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                        me.quadLane, constant(0));
   for (int64_t m = 0; m < share.rowPieces; ++m)
     for (int64_t half : {0, 1}) {
       OpBuilder::InsertionGuard guard(b);
@@ -241,7 +241,8 @@ LogicalResult LaneEmitter::emitTraceState(TraceStateOp op) {
     part = reduceQuad(vector::CombiningKind::ADD, part);
   Value row = toI64(op.getRow()), first = toI64(op.getFirst());
   Value block = toI64(op.getBlock());
-  Value ln2 = arith::ConstantOp::create(b, b.getF32FloatAttr(0.693147180559945309));
+  Value ln2 =
+      arith::ConstantOp::create(b, b.getF32FloatAttr(0.693147180559945309));
   auto store = [&](Value value, Value column) {
     LLVM::StoreOp::create(b, value, element(*dest, {block, column}), 4);
   };

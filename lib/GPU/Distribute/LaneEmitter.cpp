@@ -226,7 +226,8 @@ LogicalResult LaneEmitter::run() {
   if (std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize())
     numThreads = (*size)[0];
   if (numThreads == 0 || numThreads % kWarpSize != 0)
-    return func.emitOpError("needs a known block size that is a multiple of 32");
+    return func.emitOpError(
+        "needs a known block size that is a multiple of 32");
   me = atTop = numbersOf(toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x)));
   for (Block &block : func.getBody())
     if (failed(emitBlock(block)))

@@ -179,7 +179,8 @@ private:
   DenseMap<Value, Values> shares;
   DenseMap<Value, TileAddress> addresses;
   DenseMap<Value, Value> alignedFlags;
-  DenseMap<Value, Value> arenas; ///< pointer of each arena, by memref.get_global
+  DenseMap<Value, Value>
+      arenas; ///< pointer of each arena, by memref.get_global
   /// Offsets that depend on the lane only, by (rowsAreColumns, pitch, chunk).
   DenseMap<std::tuple<int64_t, int64_t, int64_t>, Value> laneOffsets;
   /// What is erased at the end, users before what they use.

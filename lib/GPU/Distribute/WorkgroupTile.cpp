@@ -1,4 +1,5 @@
-//===- WorkgroupTile.cpp - addresses, and state in workgroup memory -*- C++ -*-===//
+//===- WorkgroupTile.cpp - addresses, and state in workgroup memory -*- C++
+//-*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -177,8 +178,8 @@ LogicalResult LaneEmitter::emitTransferWrite(vector::TransferWriteOp op) {
   OpBuilder::InsertionGuard guard(b);
   if (share.kind == LaneShare::Kind::Row) {
     // All lanes of a quad hold the same value: one of them writes it.
-    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, me.quadLane,
-                                          constant(0));
+    Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                          me.quadLane, constant(0));
     auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
     b.setInsertionPointToStart(branch.thenBlock());
   }

@@ -55,10 +55,10 @@ SmallVector<Value> fa::createLdmatrix(OpBuilder &b, Location loc, Value address,
   auto struct4 = LLVM::LLVMStructType::getLiteral(
       b.getContext(), SmallVector<Type>(4, b.getI32Type()));
   auto shape = NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
-  Value result = NVVM::LdMatrixOp::create(
-      b, loc, struct4, address, 4,
-      transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
-      NVVM::LdStMatrixEltType::B16);
+  Value result = NVVM::LdMatrixOp::create(b, loc, struct4, address, 4,
+                                          transpose ? NVVM::MMALayout::col
+                                                    : NVVM::MMALayout::row,
+                                          shape, NVVM::LdStMatrixEltType::B16);
   SmallVector<Value> registers = unpack(b, loc, result);
   for (Value &v : registers)
     v = LLVM::BitcastOp::create(b, loc, VectorType::get({2}, element), v);
@@ -87,11 +87,12 @@ Value fa::createVoteAny(OpBuilder &b, Location loc, Value pred) {
 
 Value fa::createOpaqueRead(OpBuilder &b, Location loc,
                            StringRef specialRegister) {
-  auto dialect = LLVM::AsmDialectAttr::get(b.getContext(),
-                                           LLVM::AsmDialect::AD_ATT);
+  auto dialect =
+      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
   return LLVM::InlineAsmOp::create(
              b, loc, TypeRange{b.getI32Type()}, ValueRange(),
-             ("mov.u32 $0, " + specialRegister + ";").str(), "=r", /*has_side_effects=*/true,
+             ("mov.u32 $0, " + specialRegister + ";").str(), "=r",
+             /*has_side_effects=*/true,
              /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect,
              ArrayAttr())
       .getRes();

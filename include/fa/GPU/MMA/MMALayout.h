@@ -40,7 +40,8 @@
 // 2. The left operand (A of m16n8k16) needs for lane (g, t), in four registers
 //    of two 16-bit elements each:
 //
-//        register 0: (g, 2t..)   1: (g + 8, 2t..)   2: (g, 8 + 2t..)   3: (g + 8, 8 + 2t..)
+//        register 0: (g, 2t..)   1: (g + 8, 2t..)   2: (g, 8 + 2t..)   3: (g +
+//        8, 8 + 2t..)
 //
 //    These are exactly the elements that the lane holds of two neighbouring
 //    accumulator pieces (columns 0-7 and 8-15). Hence P = exp(S) enters P.V

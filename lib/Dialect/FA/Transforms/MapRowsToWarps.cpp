@@ -211,9 +211,9 @@ LogicalResult RowAnalysis::visit(Operation *op) {
           tie(result, yielded);
     return success();
   }
-  bool isTileOp =
-      isa<LoadTileOp, StoreTileOp, TileIndexOp, RowSumOp, NoteRowsOp,
-          TraceStateOp, vector::TransferReadOp, vector::TransferWriteOp, scf::YieldOp>(op);
+  bool isTileOp = isa<LoadTileOp, StoreTileOp, TileIndexOp, RowSumOp,
+                      NoteRowsOp, TraceStateOp, vector::TransferReadOp,
+                      vector::TransferWriteOp, scf::YieldOp>(op);
   bool hasVectors = llvm::any_of(op->getOperands(), isVector) ||
                     llvm::any_of(op->getResults(), isVector);
   if (hasVectors && !isTileOp && !op->hasTrait<OpTrait::ConstantLike>() &&

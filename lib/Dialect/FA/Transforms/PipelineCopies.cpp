@@ -326,8 +326,8 @@ void CopyPipeliner::shortenFullLoops() {
     BlockCopies &next = blocks[i + 1];
     if (next.restart) {
       builder.setInsertionPoint(next.loop);
-      early = arith::SelectOp::create(builder, loc(), next.restart, first,
-                                      early);
+      early =
+          arith::SelectOp::create(builder, loc(), next.restart, first, early);
     }
     next.loop.setLowerBound(early);
   }

@@ -391,8 +391,9 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
 // One block of keys
 //===----------------------------------------------------------------------===//
 
-/// The loops over K/V blocks. Where the one over full blocks has met scores that
-/// only the cold path gets right, the last one starts from the first block.
+/// The loops over K/V blocks. Where the one over full blocks has met scores
+/// that only the cold path gets right, the last one starts from the first
+/// block.
 void AttentionTiler::emitLoops(const BlockContext &block) {
   Value restart;
   Value first = block.visibility.ranges.front().begin;

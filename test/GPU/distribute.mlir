@@ -99,8 +99,10 @@ gpu.module @m {
     // CHECK: %[[SIZE:.*]] = arith.select %{{.*}}, %c16_i32, %c0_i32
     // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %[[SIZE]]
     // CHECK: } else {
-    // CHECK-COUNT-8: llvm.load {{.*}} -> f16
-    // CHECK: llvm.store {{.*}} {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<3>
+    // CHECK: scf.for
+    // CHECK: llvm.load {{.*}} -> f16
+    // CHECK: llvm.store {{.*}} {alignment = 2 : i64} : f16, !llvm.ptr<3>
+    // CHECK: } {llvm.loop_annotation = #loop_annotation}
     fa.copy_tile %K[%c0, %c0] to %sK[%c0, %c0, %c0] : memref<?x64xf16, strided<[?, ?]>, #gl> to memref<2x32x64xf16, #wg>
     // CHECK: nvvm.cp.async.wait.group 1
     fa.wait_copies pending 1
@@ -147,6 +149,45 @@ gpu.module @m {
     // CHECK: arith.muli %[[I]], %{{.*}} : i64
     // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> i32
     %n = memref.load %N[%b] : memref<4xi32, strided<[?]>, #gl>
+    gpu.return
+  }
+}
+
+// -----
+
+// A note is each thread's own; asked for, it is a barrier of the whole block.
+// CHECK-LABEL: gpu.func @notes
+gpu.module @m {
+  gpu.func @notes(%f: f32, %n: i1, %p: !llvm.ptr<1>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c1 = arith.constant 1 : i32
+    %i = fa.tile_index %c1 dim 0 : vector<16xi32>
+    %x = arith.constant dense<7> : vector<16xi32>
+    %c = arith.cmpi sgt, %i, %x : vector<16xi32>
+    // CHECK: %[[A:.*]] = arith.ori %arg1, %{{.*}} : i1
+    // CHECK: %[[B:.*]] = arith.ori %[[A]], %{{.*}} : i1
+    // CHECK-NOT: nvvm.vote
+    %noted = fa.note_rows %c, %n : vector<16xi1>
+    // CHECK: %[[WORD:.*]] = arith.extui %[[B]]
+    // CHECK: nvvm.barrier #nvvm.reduction<or> %[[WORD]] -> i32
+    %any = fa.any_noted %noted
+    gpu.return
+  }
+}
+
+// -----
+
+// Columns that are compared are constants; 2t is taken from the bound once.
+// CHECK-LABEL: gpu.func @columns
+gpu.module @m {
+  gpu.func @columns(%n: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %j = fa.tile_index %c0 dim 1 : vector<16x8xi32>
+    %hi = vector.broadcast %n : i32 to vector<16x8xi32>
+    // CHECK: %[[T2:.*]] = arith.trunci
+    // CHECK: %[[BOUND:.*]] = arith.subi %arg0, %[[T2]]
+    // CHECK: arith.cmpi slt, %c0_i32{{.*}}, %[[BOUND]]
+    // CHECK: arith.cmpi slt, %c1_i32{{.*}}, %[[BOUND]]
+    %v = arith.cmpi slt, %j, %hi : vector<16x8xi32>
     gpu.return
   }
 }

@@ -37,9 +37,13 @@
 // The last dimension of the forall is the fastest.
 // CHECK: %[[N:.*]] = arith.ceildivui
 // CHECK: %[[ID:.*]] = gpu.block_id x
-// CHECK: %[[IB:.*]] = arith.remui %[[ID]], %[[N]]
-// CHECK: %[[REST:.*]] = arith.divui %[[ID]], %[[N]]
-// CHECK: %[[H:.*]] = arith.remui %[[REST]], %c8
+// CHECK: %[[ID32:.*]] = arith.index_cast %[[ID]] : index to i32
+// CHECK: %[[N32:.*]] = arith.index_cast %[[N]] : index to i32
+// CHECK: %[[IB32:.*]] = arith.remui %[[ID32]], %[[N32]] : i32
+// CHECK: %[[IB:.*]] = arith.index_castui %[[IB32]] : i32 to index
+// CHECK: %[[REST:.*]] = arith.divui %[[ID32]], %[[N32]] : i32
+// CHECK: %[[H32:.*]] = arith.remui %[[REST]], %c8_i32 : i32
+// CHECK: %[[H:.*]] = arith.index_castui %[[H32]] : i32 to index
 // CHECK: %[[QB:.*]] = memref.subview %[[VIEW]][0, %[[H]], 0, 0] {{.*}} to memref<?x64xf16, strided<[?, ?], offset: ?>, #gpu.address_space<global>>
 // CHECK: fa.copy_tile %[[QB]][%[[IB]],
 // CHECK: gpu.return

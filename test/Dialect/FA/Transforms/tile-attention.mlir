@@ -32,7 +32,7 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:         vector.transfer_write %{{.*}}, %[[M]][%c0{{.*}}] {in_bounds = [true]}
 // CHECK:         %[[L:.*]] = memref.alloc() : memref<128x4xf32, #gpu.address_space<workgroup>>
 // CHECK:         %[[U:.*]] = memref.alloc() : memref<128x64xf32, #gpu.address_space<workgroup>>
-// CHECK:         scf.for %[[JB:.*]] = %c0{{.*}} to %[[FULL_END]] step
+// CHECK:         %[[NOTED:.*]] = scf.for %[[JB:.*]] = %c0{{.*}} to %[[FULL_END]] step %{{.*}} iter_args(%[[NOTE:.*]] = %false)
 // CHECK:           %[[J0:.*]] = arith.muli %[[JB]], %c32
 // CHECK:           %[[KT:.*]] = fa.load_tile %[[KB]][%[[J0]], %c0{{.*}}] : {{.*}} -> vector<32x64xf16>
 // CHECK:           %[[S:.*]] = vector.contract {{.*}} %[[QT]], %[[KT]]
@@ -43,9 +43,9 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:           %[[R1:.*]] = arith.maxnumf %[[R0]], %[[RB]]
 // CHECK:           %[[SEEN:.*]] = arith.cmpf une, %[[R1]]
 // CHECK:           %[[R:.*]] = arith.select %[[SEEN]], %[[R1]]
-// CHECK:           %[[HUGE:.*]] = vector.multi_reduction <or>
-// CHECK:           %[[X:.*]]:2 = scf.if %[[HUGE]] -> (vector<128x32xf32>, f32)
-// CHECK:           %[[E:.*]] = math.fma %[[X]]#0
+// CHECK:           %[[HUGE:.*]] = arith.cmpf uge
+// CHECK-NOT:       scf.if
+// CHECK:           %[[E:.*]] = math.fma %[[S]]
 // CHECK:           %[[P:.*]] = math.exp2 %[[E]] : vector<128x32xf32>
 // CHECK:           %[[D:.*]] = arith.subf %[[R0]], %[[R]]
 // CHECK:           %[[A:.*]] = math.exp2 %[[D]] : vector<128xf32>
@@ -56,10 +56,19 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:           %[[VT:.*]] = fa.load_tile %[[VB]][%[[J0]], %c0{{.*}}]
 // CHECK:           %[[U1:.*]] = vector.contract {{.*}} %[[PH]], %[[VT]]
 // CHECK:           vector.transfer_write %[[U1]], %[[U]]
+// CHECK:           fa.note_rows %[[HUGE]], %[[NOTE]]
 // CHECK:         } {fa.blocks = "full"}
-// CHECK:         scf.for %{{.*}} = %[[FULL_END]] to %[[END]] step
+// A huge score anywhere in the block: forget the state, start again.
+// CHECK:         %[[RESTART:.*]] = fa.any_noted %[[NOTED]]
+// CHECK:         arith.select %[[RESTART]], %{{.*}} : vector<128xf32>
+// CHECK:         arith.select %[[RESTART]], %{{.*}} : vector<128x4xf32>
+// CHECK:         arith.select %[[RESTART]], %{{.*}} : vector<128x64xf32>
+// CHECK:         %[[BEGIN:.*]] = arith.select %[[RESTART]], %c0{{.*}}, %[[FULL_END]] : index
+// CHECK:         scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step
 // CHECK:           fa.tile_index %{{.*}} dim 1 : vector<128x32xi32>
 // CHECK:           arith.select %{{.*}} : vector<128x32xi1>, vector<128x32xf32>
+// CHECK:           vector.multi_reduction <or>
+// CHECK:           scf.if %{{.*}} -> (vector<128x32xf32>, f32)
 // CHECK:         } {fa.blocks = "partial"}
 // CHECK:         %[[LT:.*]] = vector.multi_reduction <add>, %{{.*}} [1] : vector<128x4xf32> to vector<128xf32>
 // CHECK:         arith.cmpf oeq, %[[LT]]

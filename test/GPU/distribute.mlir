@@ -183,8 +183,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : i32
     %j = fa.tile_index %c0 dim 1 : vector<16x8xi32>
     %hi = vector.broadcast %n : i32 to vector<16x8xi32>
-    // CHECK: %[[T2:.*]] = arith.trunci
-    // CHECK: %[[BOUND:.*]] = arith.subi %arg0, %[[T2]]
+    // CHECK: %[[BOUND:.*]] = arith.subi %arg0, %{{.*}} : i32
     // CHECK: arith.cmpi slt, %c0_i32{{.*}}, %[[BOUND]]
     // CHECK: arith.cmpi slt, %c1_i32{{.*}}, %[[BOUND]]
     %v = arith.cmpi slt, %j, %hi : vector<16x8xi32>

@@ -9,6 +9,7 @@
 // descriptor is ever built. Offsets are 64-bit before the first multiply.
 //===----------------------------------------------------------------------===//
 
+#include "../MMA/MmaSync.h"
 #include "LaneEmitter.h"
 
 using namespace mlir;
@@ -177,7 +178,9 @@ LogicalResult LaneEmitter::emitTransferWrite(vector::TransferWriteOp op) {
   };
   OpBuilder::InsertionGuard guard(b);
   if (share.kind == LaneShare::Kind::Row) {
-    // All lanes of a quad hold the same value: one of them writes it.
+    // All lanes of a quad hold the same value: one of them writes it, when all
+    // of them have read the old one.
+    createWarpBarrier(b, op.getLoc());
     Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                           me.quadLane, constant(0));
     auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);

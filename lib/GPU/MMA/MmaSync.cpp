@@ -98,6 +98,10 @@ Value fa::createOpaqueRead(OpBuilder &b, Location loc,
       .getRes();
 }
 
+void fa::createWarpBarrier(OpBuilder &b, Location loc) {
+  NVVM::SyncWarpOp::create(b, loc, constantI32(b, loc, -1));
+}
+
 Value fa::createBarrierAny(OpBuilder &b, Location loc, Value pred) {
   Value word = arith::ExtUIOp::create(b, loc, b.getI32Type(), pred);
   auto reduction = NVVM::BarrierReductionAttr::get(b.getContext(),

@@ -40,6 +40,9 @@ Value createVoteAny(OpBuilder &b, Location loc, Value pred);
 /// throughout.
 Value createOpaqueRead(OpBuilder &b, Location loc, StringRef specialRegister);
 
+/// A barrier of the warp: what its lanes did to memory is ordered.
+void createWarpBarrier(OpBuilder &b, Location loc);
+
 /// A barrier of the block that tells whether `pred` holds in any thread.
 Value createBarrierAny(OpBuilder &b, Location loc, Value pred);
 

@@ -149,7 +149,8 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:         } {fa.blocks = "partial"}
 // CHECK:         scf.for %{{.*}} = %[[LEFT_END]] to %[[FULL_END]]
 // CHECK:         } {fa.blocks = "full"}
-// CHECK:         scf.for %{{.*}} = %[[RIGHT_BEGIN]] to %[[END]]
+// CHECK:         %[[LAST_BEGIN:.*]] = arith.select %{{.*}}, %[[BEGIN]], %[[RIGHT_BEGIN]] : index
+// CHECK:         scf.for %{{.*}} = %[[LAST_BEGIN]] to %[[END]]
 // CHECK:         } {fa.blocks = "partial"}
 func.func @left_edge(%q: !mem, %o: !mem) {
   fa.attention %q, %q, %q masks [#fa.window<top_left, left = 100, right = 0>] outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem

@@ -154,7 +154,7 @@ static Value swizzledChunk(ImplicitLocOpBuilder &b, const ChunkSwizzle &swizzle,
 
 void LaneEmitter::emitInBoundsCopy(CopyPlan plan) {
   OpBuilder::InsertionGuard guard(b);
-  placeThread(plan, readThread());
+  placeThread(plan, atTop.thread);
   // Groups of rows are a multiple of 8 apart, so f(row) is the same in each.
   Value column = mul(plan.threadChunk, constant(plan.perChunk));
   Value row = add(plan.firstRow, plan.threadRow);

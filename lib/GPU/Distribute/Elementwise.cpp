@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaneEmitter.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -148,6 +149,11 @@ LogicalResult LaneEmitter::emitTileIndex(TileIndexOp op) {
     return arith::TruncIOp::create(b, b.getI32Type(), v);
   };
   Value base = op.getBase();
+  // The rows of a mask in a loop: not one register for each throughout.
+  ThreadNumbers outer = me;
+  auto restore = llvm::make_scope_exit([&] { me = outer; });
+  if (op.getDim() == 0 && op->getParentOfType<scf::ForOp>())
+    me = numbersOf(readThread());
   Values values(share.size());
   for (int64_t m = 0; m < share.rowPieces; ++m)
     for (int64_t n = 0; n < share.colPieces; ++n)

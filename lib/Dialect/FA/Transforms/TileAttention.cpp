@@ -478,7 +478,7 @@ Value AttentionTiler::emitHidden(const BlockContext &block, Value scores,
                                  Value firstKey, bool isFull) {
   Value visible;
   if (!isFull)
-    visible = emitElementPredicate(b, block.visibility.rows, b.toI32(firstKey),
+    visible = emitElementPredicate(b, block.visibility, b.toI32(firstKey),
                                    {tileQ, tileKV});
   if (block.maskPlane) {
     Value mask = b.create<LoadTileOp>(b.vector({tileQ, tileKV}, b.getI1Type()),

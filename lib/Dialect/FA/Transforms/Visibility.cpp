@@ -70,14 +70,10 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
                                               const SequenceLengths &lengths,
                                               Value firstRow, int64_t tileQ,
                                               int64_t tileKV) {
-  BlockVisibility result;
+  BlockVisibility result{llvm::to_vector(masks), lengths, firstRow, {}, {}};
   KeyInterval first = emitKeyInterval(b, masks, lengths, firstRow);
   KeyInterval last = first;
-  result.rows = first;
   if (!masks.empty()) {
-    Value rows = b.create<TileIndexOp>(b.vector({tileQ}, b.getI32Type()),
-                                       firstRow, /*dim=*/0);
-    result.rows = emitKeyInterval(b, masks, lengths, rows);
     Value lastRow = b.createOrFold<arith::MinSIOp>(
         b.createOrFold<arith::AddIOp>(firstRow, b.i32(tileQ - 1)),
         b.createOrFold<arith::SubIOp>(lengths.queries, b.i32(1)));
@@ -103,8 +99,15 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
   return result;
 }
 
-Value mlir::fa::emitElementPredicate(TileBuilder &b, const KeyInterval &rows,
+Value mlir::fa::emitElementPredicate(TileBuilder &b,
+                                     const BlockVisibility &block,
                                      Value firstKey, ArrayRef<int64_t> tile) {
+  // Where no mask asks for the row, all rows agree on one i32.
+  Value row = block.firstRow;
+  if (!block.masks.empty())
+    row = b.create<TileIndexOp>(b.vector({tile[0]}, b.getI32Type()),
+                                block.firstRow, /*dim=*/0);
+  KeyInterval rows = emitKeyInterval(b, block.masks, block.lengths, row);
   VectorType type = b.vector(tile, b.getI32Type());
   // Bounds relative to the block, so that the column stays a constant.
   Value column = b.create<TileIndexOp>(type, b.i32(0), /*dim=*/1);

@@ -70,8 +70,9 @@ struct KeyBlockRange {
 
 /// What one block of query rows sees.
 struct BlockVisibility {
-  /// The bounds of each row: a vector of i32, or one i32 where all rows agree.
-  KeyInterval rows;
+  SmallVector<MaskAttr> masks;
+  SequenceLengths lengths;
+  Value firstRow; ///< i32
   /// The loops to write, in order. The last one is partial.
   SmallVector<KeyBlockRange, 3> ranges;
   /// As an index: keys from here on are seen by no row, and are not read.
@@ -90,8 +91,10 @@ BlockVisibility emitBlockVisibility(TileBuilder &b, ArrayRef<MaskAttr> masks,
                                     int64_t tileKV);
 
 /// Emits the mask (a tile of i1) of the block of keys that starts at key
-/// `firstKey` (an i32).
-Value emitElementPredicate(TileBuilder &b, const KeyInterval &rows,
+/// `firstKey` (an i32). The bounds of the rows are computed on the spot: a few
+/// instructions in partial blocks, against a register for each row a thread
+/// has, throughout all loops.
+Value emitElementPredicate(TileBuilder &b, const BlockVisibility &block,
                            Value firstKey, ArrayRef<int64_t> tile);
 
 } // namespace mlir::fa

@@ -96,8 +96,12 @@ Value LaneEmitter::element(const TileAddress &address, ValueRange indices) {
   Value elements = constant(0);
   for (auto [index, stride] : llvm::zip_equal(indices, address.strides))
     elements = add(elements, mul(index, stride));
-  return offset(address.base,
-                mul(elements, constant(elementBytes(address.type))));
+  if (matchPattern(elements, m_Zero()))
+    return address.base;
+  // In elements, not bytes: a doubled stride would be one value more to keep.
+  Type unit = b.getIntegerType(8 * elementBytes(address.type));
+  return LLVM::GEPOp::create(b, address.base.getType(), unit, address.base,
+                             ArrayRef<LLVM::GEPArg>{elements});
 }
 
 Value LaneEmitter::rowOf(int64_t m, int64_t half) {

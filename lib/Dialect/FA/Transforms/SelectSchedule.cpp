@@ -126,11 +126,13 @@ struct TileChoice {
 };
 } // namespace
 
-/// Preferred tiles, best first. This is the one place to tune.
+/// Preferred tiles, best first. This is the one place to tune. At head dims up
+/// to 64 a tile of 96 keys is the largest that ptxas keeps in registers (112
+/// spills), at 128 one of 32; docs/Benchmarks.md has the figures.
 static SmallVector<TileChoice> getPreferredTiles(const HeadDims &dims) {
   SmallVector<TileChoice> tiles;
   if (std::max(dims.d, dims.dv) <= 64)
-    tiles.push_back({128, 64, 4});
+    tiles.append({{128, 96, 4}, {128, 64, 4}});
   tiles.append({{128, 32, 4},
                 {64, 64, 4},
                 {64, 32, 4},

@@ -41,7 +41,7 @@ func.func @rows_for_each_warp(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> 
 // -----
 
 func.func @shared_memory(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
-  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 64, warps = 4, stages = 16, state = registers at head dims 64 and 64 needs 278528 bytes of shared memory and 168 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 64, warps = 4, stages = 2, state = registers would fit}}
+  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 64, warps = 4, stages = 16, state = registers at head dims 64 and 64 needs 278528 bytes of shared memory and 168 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 96, warps = 4, stages = 2, state = registers would fit}}
   %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 128, tile_kv = 64, stages = 16>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
   return %o : tensor<1x8x?x64xf16>
 }
@@ -49,7 +49,7 @@ func.func @shared_memory(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
 // -----
 
 func.func @registers(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
-  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 256, warps = 4, stages = 2, state = registers at head dims 64 and 64 needs 147456 bytes of shared memory and 360 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 64}}
+  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 256, warps = 4, stages = 2, state = registers at head dims 64 and 64 needs 147456 bytes of shared memory and 360 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 96}}
   %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 128, tile_kv = 256, warps = 4>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
   return %o : tensor<1x8x?x64xf16>
 }

@@ -4,9 +4,9 @@
 
 // CHECK: module attributes {fa.target = "sm_80"}
 // CHECK-LABEL: func.func @d64
-// CHECK: #fa.schedule<tile_q = 128, tile_kv = 64, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 96, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
 // OPTION-LABEL: func.func @d64
-// OPTION: #fa.schedule<tile_q = 32, tile_kv = 64, warps = 1, stages = 3, state = registers, splits = 1, query = shared>
+// OPTION: #fa.schedule<tile_q = 32, tile_kv = 96, warps = 1, stages = 3, state = registers, splits = 1, query = shared>
 // SM86: module attributes {fa.target = "sm_86"}
 func.func @d64(%q: tensor<1x8x?x64xf16>, %k: tensor<1x2x?x64xf16>) -> tensor<1x8x?x64xf16> {
   %o = fa.attention %q, %k, %k : tensor<1x8x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16> -> tensor<1x8x?x64xf16>

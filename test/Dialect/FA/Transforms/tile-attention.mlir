@@ -102,8 +102,6 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:         %[[SHIFT:.*]] = arith.addi %[[OFFSET]], %c1_i32 : i32
 // CHECK:         %[[HI_FIRST_RAW:.*]] = arith.addi %{{.*}}, %[[SHIFT]] : i32
 // CHECK:         %[[HI_FIRST:.*]] = arith.minsi %[[SK]], %[[HI_FIRST_RAW]] : i32
-// CHECK:         %[[ROWS:.*]] = fa.tile_index %{{.*}} dim 0 : vector<64xi32>
-// CHECK:         %[[HI:.*]] = arith.minsi %{{.*}} : vector<64xi32>
 // CHECK:         %[[HI_LAST:.*]] = arith.minsi %[[SK]], %{{.*}} : i32
 // CHECK:         %[[CLAMPED:.*]] = arith.maxsi %[[HI_LAST]], %c0_i32 : i32
 // CHECK:         %[[KEYS:.*]] = arith.index_cast %[[CLAMPED]] : i32 to index
@@ -114,6 +112,8 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:         } {fa.blocks = "full"}
 // CHECK:         scf.for
 // CHECK:           %[[S:.*]] = vector.contract
+// CHECK:           fa.tile_index %{{.*}} dim 0 : vector<64xi32>
+// CHECK:           %[[HI:.*]] = arith.minsi %{{.*}} : vector<64xi32>
 // CHECK:           %[[J:.*]] = fa.tile_index %c0_i32 dim 1 : vector<64x16xi32>
 // CHECK:           %[[HI_REL:.*]] = arith.subi %[[HI]], %{{.*}} : vector<64xi32>
 // CHECK:           %[[COLUMN:.*]] = vector.shape_cast %[[HI_REL]] : vector<64xi32> to vector<64x1xi32>

@@ -278,8 +278,22 @@ static LogicalResult verifyClauses(AttentionOp op) {
   return success();
 }
 
+/// attention_c1: the generic form can give query, key and value any number of
+/// operands, and no accessor means anything before each has one.
+static LogicalResult verifySegments(AttentionOp op) {
+  static constexpr StringLiteral roles[] = {"query", "key", "value"};
+  for (auto [index, role] : llvm::enumerate(roles)) {
+    unsigned found = op.getODSOperandIndexAndLength(index).second;
+    if (found != 1)
+      return op.emitOpError("expected one operand as ")
+             << role << " in operandSegmentSizes, found " << found;
+  }
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyForm(*this, getOuts(), isMemRefForm(), 1)) ||
+  if (failed(verifySegments(*this)) ||
+      failed(verifyForm(*this, getOuts(), isMemRefForm(), 1)) ||
       failed(verifyWords(*this)) || failed(verifyClauses(*this)))
     return failure();
   SmallVector<AttentionOperand> operands = getShapedOperands();

@@ -338,6 +338,42 @@ TEST(Stops, instructionLimit) {
   Snippet r = run("L: bra L;", {}, options);
   EXPECT_EQ(r.report.status, Status::InstructionLimit);
   EXPECT_HAS(firstMessage(r), "stopped after 1000 warp instructions");
+  // The largest limit is a limit like any other, though limit + 1 is none.
+  options.maxInstructions = UINT64_MAX;
+  EXPECT_EQ(run("ret;", {}, options).report.status, Status::Ok);
+}
+TEST(Packed, f32x2) {
+  // (in0, in1) and (in1, in0); each half on its own, the lower one first.
+  const char *pack = "mov.b64 %rd0, {%in0, %in1}; mov.b64 %rd1, {%in1, %in0};";
+  Words a = words([](uint32_t l) { return bits(float(l) + 0.5f); });
+  Words b = words([](uint32_t) { return bits(-3.0f); });
+  auto both = [&](const std::string &line) {
+    return run(pack + line + "mov.b64 {%out0, %out1}, %rd2;", {a, b});
+  };
+  struct {
+    const char *line;
+    float low, high; // of lane 4: (4.5, -3) with (-3, 4.5)
+  } cases[] = {{"add.rn.f32x2 %rd2, %rd0, %rd1;", 1.5f, 1.5f},
+               {"sub.rn.f32x2 %rd2, %rd0, %rd1;", 7.5f, -7.5f},
+               {"mul.rn.f32x2 %rd2, %rd0, %rd1;", -13.5f, -13.5f},
+               {"fma.rn.f32x2 %rd2, %rd0, %rd1, %rd0;", -9.0f, -16.5f}};
+  for (auto &c : cases) {
+    Snippet r = both(c.line);
+    ASSERT_EQ(r.report.status, Status::Ok) << c.line << firstMessage(r);
+    EXPECT_EQ(asFloat(r.out[0][4]), c.low) << c.line;
+    EXPECT_EQ(asFloat(r.out[1][4]), c.high) << c.line;
+  }
+  // .ftz flushes what goes in: the least subnormal counts as nothing.
+  a[4] = 1;
+  b[4] = bits(0x1p+100f);
+  EXPECT_NE(both("mul.rn.f32x2 %rd2, %rd0, %rd1;").out[0][4], 0u);
+  EXPECT_EQ(both("mul.rn.ftz.f32x2 %rd2, %rd0, %rd1;").out[0][4], 0u);
+}
+TEST(Stops, orderSeeds) {
+  EXPECT_EQ(OrderPolicy::parse("random:0x10")->seed, 16u);
+  EXPECT_FALSE(bool(OrderPolicy::parse("random:-1")));
+  EXPECT_FALSE(bool(OrderPolicy::parse("random: 1")));
+  EXPECT_FALSE(bool(OrderPolicy::parse("random:18446744073709551616")));
 }
 TEST(Stops, wrongPrograms) {
   EXPECT_HAS(firstMessage(run("frobnicate.u32 %out0, 1;")),

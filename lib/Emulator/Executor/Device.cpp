@@ -12,6 +12,7 @@
 #include "../Decoder/ModuleImpl.h"
 #include "DeviceState.h"
 
+#include <cerrno>
 #include <cstdlib>
 
 using namespace ptxvm;
@@ -21,10 +22,12 @@ Expected<OrderPolicy> OrderPolicy::parse(const std::string &text) {
     return OrderPolicy{RoundRobin, 0};
   if (text == "reverse")
     return OrderPolicy{Reverse, 0};
-  if (text.starts_with("random:") && text.size() > 7) {
+  if (text.starts_with("random:") && text.size() > 7 && text[7] >= '0' &&
+      text[7] <= '9') {
     char *end = nullptr;
+    errno = 0;
     uint64_t seed = std::strtoull(text.c_str() + 7, &end, 0);
-    if (!*end)
+    if (!*end && errno == 0)
       return OrderPolicy{Random, seed};
   }
   Diagnostic d;

@@ -59,6 +59,38 @@ Flow fmaF32(Warp &w, const Instruction &i) {
       });
 }
 
+/// Sections 9.7.3.1 to 6, the packed forms: two f32 in 64 bits, the lower one
+/// the first.
+template <bool Ftz, typename Op, typename... Pairs>
+[[gnu::always_inline]] inline uint64_t onPairs(Op op, Pairs... pairs) {
+  auto half = [&](unsigned shift) {
+    float r = op(in<Ftz>(std::bit_cast<float>(uint32_t(pairs >> shift)))...);
+    return uint64_t(bitsOf(canonical(in<Ftz>(r)))) << shift;
+  };
+  return half(0) | half(32);
+}
+
+template <typename Op>
+[[gnu::always_inline]] inline Flow binaryF32x2(Warp &w, const Instruction &i,
+                                               Op op) {
+  using u64 = uint64_t;
+  if (i.mods & mod::ftz_)
+    return binary<u64, u64, u64>(
+        w, i, [&](u64 x, u64 y) { return onPairs<true>(op, x, y); });
+  return binary<u64, u64, u64>(
+      w, i, [&](u64 x, u64 y) { return onPairs<false>(op, x, y); });
+}
+
+Flow fmaF32x2(Warp &w, const Instruction &i) {
+  using u64 = uint64_t;
+  auto op = [](float x, float y, float z) { return __builtin_fmaf(x, y, z); };
+  if (i.mods & mod::ftz_)
+    return ternary<u64, u64, u64, u64>(
+        w, i, [&](u64 x, u64 y, u64 z) { return onPairs<true>(op, x, y, z); });
+  return ternary<u64, u64, u64, u64>(
+      w, i, [&](u64 x, u64 y, u64 z) { return onPairs<false>(op, x, y, z); });
+}
+
 /// Sections 9.7.3.11 and 12: a NaN operand loses unless .NaN; -0 < +0.
 template <bool IsMax, typename T, typename Bits>
 [[gnu::always_inline]] inline T extreme(T x, T y, bool propagate, Bits nan) {
@@ -112,6 +144,10 @@ template <typename Op>
 #define F32(name, expr)                                                        \
   HANDLER(name,                                                                \
           { return binaryF32(w, i, [](float x, float y) { return expr; }); })
+#define F32X2(name, expr)                                                      \
+  HANDLER(name, {                                                              \
+    return binaryF32x2(w, i, [](float x, float y) { return expr; });           \
+  })
 #define F64(name, expr)                                                        \
   HANDLER(name, {                                                              \
     return binary<double, double, double>(                                     \
@@ -125,6 +161,10 @@ void ptxvm::FA_ISA::addFloat(HandlerList &list) {
       F32("add_f32", x + y),
       F32("sub_f32", x - y),
       F32("mul_f32", x * y),
+      F32X2("add_f32x2", x + y),
+      F32X2("sub_f32x2", x - y),
+      F32X2("mul_f32x2", x * y),
+      {"fma_f32x2", fmaF32x2},
       F64("add_f64", x + y),
       F64("sub_f64", x - y),
       F64("mul_f64", x * y),

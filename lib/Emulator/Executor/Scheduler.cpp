@@ -223,7 +223,7 @@ void ptxvm::runCTA(CTA &cta, uint64_t seed) {
         continue;
       uint64_t n = turns.quantum();
       if (limit)
-        n = std::min(n, limit + 1);
+        n = std::min(n - 1, limit) + 1; // limit + 1 may be no number
       n = isObserved ? runWarp<true>(w, code, n) : runWarp<false>(w, code, n);
       moved = true;
       uint64_t total = launch.issued += n;

@@ -6,6 +6,10 @@
 // RUN: fa-run %s --entry=second --device=emulator | FileCheck %s --check-prefix=SECOND
 // SECOND: run: second on emulator for sm_80, B=1 D=32 Dv=32 Hkv=4 Hq=4 Sk=40 Sq=40
 // SECOND-NEXT: check: ok
+// On sm_120 LLVM pairs some of the f32 arithmetic: the packed forms run too.
+// RUN: fa-run %S/../../../examples/worked/attention.mlir --device=emulator --target=sm_120 | FileCheck %s --check-prefix=PAIRS
+// PAIRS: run: worked on emulator for sm_120
+// PAIRS-NEXT: check: ok
 // RUN: not fa-run %s --device=emulator 2>&1 | FileCheck %s --check-prefix=WHICH
 // WHICH: error: --entry is needed: there are first, second
 // RUN: not fa-run %s --device=emulator --entry=third 2>&1 | FileCheck %s --check-prefix=THIRD

@@ -117,6 +117,9 @@ Status readShapes(const Options &options, RunSpec &spec) {
           parseNumber(rest.substr(0, at), "--shape=" + text);
       if (!extent)
         return extent.takeError();
+      if (*extent < 0)
+        return inputError("--shape=" + text + ": the extent " +
+                          std::to_string(*extent) + " is negative");
       shape.push_back(*extent);
     }
     spec.shapes[*index] = shape;
@@ -210,12 +213,15 @@ void declareOptions(CLI::App &app, Options &options) {
   app.add_option("--shape", options.shapes,
                  "N=2x8x100x64: extents of argument N")
       ->allow_extra_args(false);
-  app.add_option("--seed", options.seed, "seed of random inputs");
+  app.add_option("--seed", options.seed, "seed of random inputs")
+      ->check(checkWholeNumber);
   app.add_option("--output", options.outputFolder,
                  "folder for out0.npy, out1.npy, ...");
   app.add_flag("--check", options.check,
-               "compare with the f64 oracle (default)");
-  app.add_flag("--no-check", options.noCheck, "do not compare");
+               "compare with the f64 oracle (default)")
+      ->disable_flag_override();
+  app.add_flag("--no-check", options.noCheck, "do not compare")
+      ->disable_flag_override();
   app.add_option("--schedule", options.schedule,
                  "KEY=V,...: override the compiler's schedule");
   app.add_option("--dump-stages", options.stagesFolder,
@@ -231,7 +237,8 @@ void declareOptions(CLI::App &app, Options &options) {
   app.add_option("--threads", options.deviceOptions.threads,
                  "host threads; 0 = one for each core");
   app.add_option("--max-instructions", options.deviceOptions.maxInstructions,
-                 "stop a kernel after so many warp instructions");
+                 "stop a kernel after so many warp instructions")
+      ->check(checkWholeNumber);
   app.add_option("--tensor-model", options.deviceOptions.tensorModel,
                  "arithmetic of the tensor cores");
   app.add_option("--approx", options.deviceOptions.approx,
@@ -273,6 +280,9 @@ public:
     if (options.file.empty())
       return fail(inputError("a file is needed: FILE.mlir or a package; "
                              "--help lists the options"));
+    if (options.bench && *options.bench < 1)
+      return fail(inputError("--bench=" + std::to_string(*options.bench) +
+                             " is no number of runs; at least 1 is needed"));
     if (!options.reportFile.empty() &&
         fs::path(options.reportFile).extension() != ".json")
       return fail(

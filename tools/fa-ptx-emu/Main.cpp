@@ -166,7 +166,8 @@ int main(int argc, char **argv) {
   app.add_option("--order", o.order, "round-robin, reverse or random:SEED");
   app.add_option("--threads", o.threads, "host threads; 0 = one a core");
   app.add_option("--max-instructions", o.maxInstructions,
-                 "warp instructions before the launch is stopped");
+                 "warp instructions before the launch is stopped")
+      ->check(farun::checkWholeNumber);
   app.add_option("--sanitize", o.sanitize,
                  "all (without a word), none, help or a list of checkers");
   app.add_option("--counters", o.counters,

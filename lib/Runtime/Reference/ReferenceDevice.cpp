@@ -52,7 +52,11 @@ DeviceEntry referenceDeviceEntry() {
   entry.name = "reference";
   entry.description = "the f64 oracle: no PTX runs, the right answer comes out";
   entry.whyUnavailable = [] { return std::nullopt; };
-  entry.open = [](const DeviceOptions &) -> Expected<std::unique_ptr<Device>> {
+  entry.open =
+      [](const DeviceOptions &options) -> Expected<std::unique_ptr<Device>> {
+    if (!options.sanitize.empty() && options.sanitize != "none")
+      return inputError("--sanitize=" + options.sanitize +
+                        " checks a kernel, and the device reference runs none");
     return std::unique_ptr<Device>(new ReferenceDevice());
   };
   return entry;

@@ -1,0 +1,137 @@
+# ===- test_benchmarks.py - bounds and tables of the benchmarks ------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+#
+# The pure functions of benchmarks/attention.py against sums over single rows
+# and keys, and the page against the recorded results. No test measures.
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "utils"))
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, ROOT / path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+attention = load(Path("benchmarks/attention.py"))
+bench = load(Path("utils/bench.py"))
+
+
+def test_bound_by_hand():
+    # Four blocks of 128 rows; K and V of 512 keys each, 128 bytes a key.
+    assert attention.bound_bytes(512, 512, 64, 128, False) == 655360
+    # The causal blocks see 128, 256, 384 and 512 keys.
+    assert attention.bound_bytes(512, 512, 64, 128, True) == 458752
+    assert attention.bound_bytes(512, 512, 64, 128, True, heads=3) == 3 * 458752
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("queries, keys", [(64, 64), (70, 50), (33, 100), (1, 1)])
+@pytest.mark.parametrize("tile_q, tile_kv", [(16, 8), (32, 64)])
+def test_bound_and_blocks_row_by_row(causal, queries, keys, tile_q, tile_kv):
+    seen, blocks = set(), set()
+    for i in range(queries):
+        for j in range(keys):
+            if not causal or j <= i:
+                seen.add((i // tile_q, j))
+                blocks.add((i // tile_q, j // tile_kv))
+    # Two bytes a number: Q and O, then K and V.
+    expected = 2 * 64 * (2 * queries + 2 * len(seen))
+    assert attention.bound_bytes(queries, keys, 64, tile_q, causal) == expected
+    needed = attention.needed_scores(queries, keys, tile_q, tile_kv, causal)
+    assert needed == len(blocks) * tile_q * tile_kv
+
+
+def test_processed_scores():
+    # 128 rows, 64 keys, Q·K and P·V at D = 32: 2 operations a multiply-add.
+    flops = 2 * (128 * 64 * 32) * 2
+    assert attention.processed_scores(flops, 32) == 128 * 64
+
+
+@pytest.mark.parametrize(
+    "tiles, length", [((128, 64), 512), ((128, 32), 512), ((128, 96), 768)]
+)
+def test_counted_length_is_a_multiple(tiles, length):
+    assert attention.counted_length(*tiles) == length
+
+
+def test_mask_free_loop_is_the_one_without_compares():
+    full = {"non_mma_per_mma": 4, "per_mma": {"predicate": 0.1}}
+    partial = {"non_mma_per_mma": 3, "per_mma": {"predicate": 1.2}}
+    unknown = {"non_mma_per_mma": None}
+    assert attention.mask_free([unknown, partial, full]) is full
+    with pytest.raises(attention.BenchError, match="no loop"):
+        attention.mask_free([unknown])
+
+
+def test_missing_tool_leaves_figures_unmeasured(monkeypatch, tmp_path):
+    monkeypatch.setattr(attention.cuda_tools, "find", lambda tool: None)
+    args = type("Args", (), {"build": tmp_path, "target": "sm_80"})
+    one = attention.Bench(args, tmp_path)
+    one.machine_code(attention.CASES[0], "128x64")
+    assert {row["figure"] for row in one.rows} >= {"registers", "spilled", "pipes"}
+    for row in one.rows:
+        assert row["value"] is None
+        assert row["note"] == "not measured: no ptxas"
+        assert bench.verdict(row) == ""
+        assert bench.value_text(row) == "n/a"
+
+
+LOG = """ptxas info    : Function properties for attention_kernel
+    32 bytes stack frame, 32 bytes spill stores, 52 bytes spill loads
+ptxas info    : Used 255 registers, used 1 barriers, 32 bytes cumulative stack size
+"""
+
+
+def test_registers_need_ptxas_alone(monkeypatch, tmp_path):
+    tools = attention.cuda_tools
+    monkeypatch.setattr(tools, "find", lambda tool: tool == "ptxas" or None)
+    monkeypatch.setattr(tools, "run", lambda *command: LOG)
+    args = type("Args", (), {"build": tmp_path, "target": "sm_80"})
+    one = attention.Bench(args, tmp_path)
+    one.machine_code(attention.CASES[0], "128x64")
+    found = {row["figure"]: (row["value"], row["note"]) for row in one.rows}
+    assert found["registers"] == (255, "128x64")
+    assert found["spilled"] == (84, "32 stored, 52 loaded")
+    assert found["pipes"] == (None, "not measured: no cuobjdump")
+
+
+def test_no_rounding_hides_a_broken_limit(tmp_path):
+    args = type("Args", (), {"build": tmp_path, "target": "sm_80"})
+    one = attention.Bench(args, tmp_path)
+    one.add(attention.CASES[0], "pipes", 0.97996, at_least=0.98)
+    assert bench.verdict(one.rows[0]) == "below 0.98"
+
+
+def test_table_marks_what_breaks_its_limit():
+    rows = [
+        {"name": "n", "case": "a", "figure": "f", "value": 5, "at_most": 4},
+        {"name": "n", "case": "b", "figure": "f", "value": None, "at_most": 3},
+        {"name": "other", "value": 1},
+    ]
+    document = {"date": "d", "commit": "c", "tools": {"t": "1"}, "figures": rows}
+    document |= {"processors": 2, "load_at_start": 0.5}
+    lines = bench.table(document).splitlines()
+    assert lines[0] == "Measured on d at c, 2 processors, load 0.5, with t 1."
+    assert lines[-1] == "| f | ≤ 4 / ≤ 3 | **5** | n/a |"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("benchmarks/results/*.json")))
+def test_page_shows_the_recorded_result(path):
+    page = (ROOT / "docs/Benchmarks.md").read_text()
+    assert f"begin results/{path.name}" in page
+    assert bench.with_table(page, path.stem, json.loads(path.read_text())) == page

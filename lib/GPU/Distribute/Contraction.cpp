@@ -16,26 +16,29 @@
 using namespace mlir;
 using namespace mlir::fa;
 
+/// Whether a contraction may read the memory of a load itself: it stands behind
+/// it in the same block, and nothing in between writes memory or is a barrier.
+static bool mayReadAt(LoadTileOp load, Operation *user) {
+  if (!isa<vector::ContractionOp>(user) || user->getBlock() != load->getBlock())
+    return false;
+  for (Operation *between = load->getNextNode(); between != user;
+       between = between->getNextNode())
+    if (!isa<LoadTileOp>(between) && !isMemoryEffectFree(between))
+      return false;
+  return true;
+}
+
 bool fa::isReadByContraction(LoadTileOp load) {
   auto type = cast<MemRefType>(load.getSource().getType());
   return gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) &&
-         llvm::all_of(load->getUsers(), [&](Operation *user) {
-           return isa<vector::ContractionOp>(user) &&
-                  user->getBlock() == load->getBlock();
-         });
+         llvm::all_of(load->getUsers(),
+                      [&](Operation *user) { return mayReadAt(load, user); });
 }
 
-/// The load behind an operand when the contraction may read memory itself: it
-/// stands in the same block and nothing in between writes memory.
+/// The load behind an operand when the contraction reads memory itself.
 static LoadTileOp fusibleLoad(vector::ContractionOp op, Value operand) {
   auto load = operand.getDefiningOp<LoadTileOp>();
-  if (!load || !isReadByContraction(load) || load->getBlock() != op->getBlock())
-    return nullptr;
-  for (Operation *between = load->getNextNode(); between != op;
-       between = between->getNextNode())
-    if (!isa<LoadTileOp>(between) && !isMemoryEffectFree(between))
-      return nullptr;
-  return load;
+  return load && isReadByContraction(load) ? load : LoadTileOp();
 }
 
 void fa::loadTilesAtContractions(gpu::GPUFuncOp kernel) {

@@ -10,6 +10,10 @@
 // RUN: fa-run %S/../../../examples/worked/attention.mlir --device=emulator --target=sm_120 | FileCheck %s --check-prefix=PAIRS
 // PAIRS: run: worked on emulator for sm_120
 // PAIRS-NEXT: check: ok
+// One block of keys leaves no loop, so that Q stays in registers beside a barrier.
+// RUN: fa-run %s --entry=second --device=emulator --schedule=query=registers,tile_kv=64 | FileCheck %s --check-prefix=ONEBLOCK
+// ONEBLOCK: run: second on emulator
+// ONEBLOCK-NEXT: check: ok
 // RUN: not fa-run %s --device=emulator 2>&1 | FileCheck %s --check-prefix=WHICH
 // WHICH: error: --entry is needed: there are first, second
 // RUN: not fa-run %s --device=emulator --entry=third 2>&1 | FileCheck %s --check-prefix=THIRD

@@ -60,6 +60,11 @@ const std::vector<Row> &rows() {
       {"picked_d40_d24",
        {.headDim = 40, .valueDim = 24, .clauses = kCausal, .schedule = ""},
        {1, 1, 1, 100, 129}},
+      // One warp, rows of 12 chunks: lanes without a chunk meet the others
+      // again before the products.
+      {"one_warp_d88",
+       {.headDim = 88, .valueDim = 88, .schedule = "tile_q=16,warps=1"},
+       {1, 1, 1, 50, 70}},
       {"mask_and_lengths",
        {.headDim = 32,
         .valueDim = 48,

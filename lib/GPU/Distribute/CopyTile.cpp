@@ -124,6 +124,10 @@ LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
     emitInBoundsCopy(plan);
   else
     emitBoundedCopy(plan);
+  // Lanes that had no chunk or no row were elsewhere meanwhile; what follows,
+  // ldmatrix first of all, wants the whole warp.
+  if (plan.chunks != plan.chunksPerRow || plan.rows % plan.rowsPerPass != 0)
+    createWarpBarrier(b, op.getLoc());
   return success();
 }
 

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaneEmitter.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -150,8 +150,7 @@ LogicalResult LaneEmitter::emitTileIndex(TileIndexOp op) {
   };
   Value base = op.getBase();
   // The rows of a mask in a loop: not one register for each throughout.
-  ThreadNumbers outer = me;
-  auto restore = llvm::make_scope_exit([&] { me = outer; });
+  llvm::SaveAndRestore outer(me);
   if (op.getDim() == 0 && op->getParentOfType<scf::ForOp>())
     me = numbersOf(readThread());
   Values values(share.size());

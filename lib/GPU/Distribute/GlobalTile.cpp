@@ -9,7 +9,7 @@
 
 #include "../MMA/MmaSync.h"
 #include "LaneEmitter.h"
-#include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -119,9 +119,7 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
   if (failed(dest) || failed(share))
     return failure();
   dead.push_back(op);
-  ThreadNumbers outer = me;
-  me = numbersOf(readThread());
-  auto restore = llvm::make_scope_exit([&] { me = outer; });
+  llvm::SaveAndRestore outer(me, numbersOf(readThread()));
   auto type = cast<VectorType>(op.getValue().getType());
   SmallVector<Value> first;
   for (Value index : op.getIndices())

@@ -232,9 +232,8 @@ void LaneEmitter::emitRow(const CopyPlan &plan, Value row) {
   if (plan.columns() < plan.chunks * plan.perChunk)
     inside = arith::AndIOp::create(b, inside,
                                    less(column, constant(plan.columns())));
-  // Nothing is read where the size is 0, but the address stays inside.
+  // Where the size is 0 nothing is read, whatever the address.
   Value elements = add(mul(sourceRow, plan.source.strides[0]), column);
-  elements = arith::SelectOp::create(b, inside, elements, constant(0));
   Value size =
       arith::SelectOp::create(b, inside, constantI32(16), constantI32(0));
   createCopyAsync(b, b.getLoc(), dest,

@@ -106,8 +106,14 @@ func.func @masks_other_attribute(%q: !t) {
 
 // -----
 
-// expected-error @below {{schedule key 'stages' must be positive, found 0}}
-#schedule_c1_positive = #fa.schedule<warps = 4, stages = 0>
+// expected-error @below {{schedule key 'stages' must be between 1 and 65536, found 0}}
+#schedule_c1_zero = #fa.schedule<warps = 4, stages = 0>
+
+// -----
+
+// Sizes computed from it would overflow.
+// expected-error @below {{schedule key 'tile_kv' must be between 1 and 65536, found 1152921504606846976}}
+#schedule_c1_huge = #fa.schedule<tile_kv = 1152921504606846976>
 
 // -----
 

@@ -211,6 +211,10 @@ DictionaryAttr ChunkAttr::getDescription() const {
 // Schedule
 //===----------------------------------------------------------------------===//
 
+/// Far beyond any chip, and small enough that sizes computed from the keys
+/// cannot overflow.
+static constexpr int64_t kMaxScheduleKey = 65536;
+
 // schedule_c1
 LogicalResult ScheduleAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, std::optional<int64_t> tileQ,
@@ -224,8 +228,9 @@ LogicalResult ScheduleAttr::verify(
                                                          {"stages", stages},
                                                          {"splits", splits}};
   for (auto [name, number] : keys)
-    if (number && *number < 1)
+    if (number && (*number < 1 || *number > kMaxScheduleKey))
       return emitError() << "schedule key '" << name
-                         << "' must be positive, found " << *number;
+                         << "' must be between 1 and " << kMaxScheduleKey
+                         << ", found " << *number;
   return success();
 }

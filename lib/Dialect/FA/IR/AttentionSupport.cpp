@@ -8,6 +8,9 @@
 
 #include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -84,6 +87,32 @@ static LogicalResult checkHeadDim(AttentionOp op, StringRef name,
   return success();
 }
 
+/// Positions of queries and keys are i32 in the kernel, and so is a position
+/// one tile behind the last.
+static constexpr int64_t kMaxPositions = (int64_t(1) << 31) - 65536;
+
+static LogicalResult checkPositions(AttentionOp op) {
+  AttentionDims dims = op.getDims();
+  for (auto [name, extent] : {std::pair("Sq", dims.Sq), {"Sk", dims.Sk}})
+    if (extent > kMaxPositions)
+      return op.emitOpError("extent ")
+             << name << " = " << extent
+             << " is not supported yet, supported are at most "
+             << kMaxPositions;
+  return success();
+}
+
+/// The factor of the exponent, |scale| log2 e, is an f32.
+static LogicalResult checkScale(AttentionOp op) {
+  std::optional<double> scale = op.getStaticScale();
+  double factor = std::abs(scale.value_or(0.0)) * llvm::numbers::log2e;
+  if (factor > std::numeric_limits<float>::max())
+    return op.emitOpError("scale ")
+           << *scale << " is not supported yet, |scale| log2 e must be finite "
+           << "in f32";
+  return success();
+}
+
 /// A memref of no elements has no first element for a view to start at.
 static LogicalResult checkNotEmpty(AttentionOp op) {
   AttentionDims dims = op.getDims();
@@ -113,6 +142,7 @@ LogicalResult mlir::fa::checkSupported(AttentionOp op) {
            << " is not supported yet, supported are " << type << " and f32";
   AttentionDims dims = op.getDims();
   return success(succeeded(checkNotEmpty(op)) &&
+                 succeeded(checkPositions(op)) && succeeded(checkScale(op)) &&
                  succeeded(checkHeadDim(op, "D", dims.D)) &&
                  succeeded(checkHeadDim(op, "Dv", dims.Dv)));
 }

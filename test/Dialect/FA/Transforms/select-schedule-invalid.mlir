@@ -62,3 +62,20 @@ func.func @unsupported(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
   %o = fa.attention %q, %q, %q softcap(30.0) : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
   return %o : tensor<1x8x?x64xf16>
 }
+
+// -----
+
+// Positions are i32 in the kernel.
+func.func @too_many_keys(%q: tensor<1x1x16x64xf16>, %k: tensor<1x1x4294967301x64xf16>) -> tensor<1x1x16x64xf16> {
+  // expected-error @+1 {{extent Sk = 4294967301 is not supported yet, supported are at most 2147418112}}
+  %o = fa.attention %q, %k, %k : tensor<1x1x16x64xf16>, tensor<1x1x4294967301x64xf16>, tensor<1x1x4294967301x64xf16> -> tensor<1x1x16x64xf16>
+  return %o : tensor<1x1x16x64xf16>
+}
+
+// -----
+
+func.func @scale_beyond_f32(%q: tensor<1x1x16x64xf16>) -> tensor<1x1x16x64xf16> {
+  // expected-error @+1 {{scale 1.000000e+39 is not supported yet, |scale| log2 e must be finite in f32}}
+  %o = fa.attention %q, %q, %q scale(1.0e39) : tensor<1x1x16x64xf16>, tensor<1x1x16x64xf16>, tensor<1x1x16x64xf16> -> tensor<1x1x16x64xf16>
+  return %o : tensor<1x1x16x64xf16>
+}

@@ -160,9 +160,20 @@ Operand BodyParser::operand() {
   return pair;
 }
 
+/// Braces in a call's list are the deepest that PTX has; the parser recurses.
+static constexpr int kMaxOperandDepth = 16;
+
 Operand BodyParser::primary() {
   Operand o;
   o.at = lexer.position();
+  struct Nesting {
+    int &depth;
+    explicit Nesting(int &depth) : depth(++depth) {}
+    ~Nesting() { --depth; }
+  } nesting(operandDepth);
+  if (operandDepth > kMaxOperandDepth)
+    Lexer::fail(o.at, "operands are nested more than " +
+                          std::to_string(kMaxOperandDepth) + " deep");
   auto list = [&](Operand::Kind kind, char close) {
     o.kind = kind;
     if (lexer.peek() != close) {

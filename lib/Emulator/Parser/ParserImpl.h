@@ -49,6 +49,7 @@ private:
   Lexer own;
   std::vector<ast::Statement> result;
   unsigned depth = 0;
+  int operandDepth = 0; ///< of nested braces, brackets and negations
 };
 
 } // namespace ptxvm

@@ -589,8 +589,10 @@ TEST(Cases, B49_OffsetsHave64Bits) {
     std::string source =
         "[" + launch.kernel + "_param_" + std::to_string(n) + "];";
     size_t at = program.ptx.find(source);
-    if (at == std::string::npos)
+    if (at == std::string::npos) {
+      ADD_FAILURE() << "no load of stride " << source;
       continue;
+    }
     size_t begin = program.ptx.rfind('%', at);
     std::string name =
         program.ptx.substr(begin, program.ptx.find(',', begin) - begin);

@@ -127,8 +127,8 @@ struct TileChoice {
 } // namespace
 
 /// Preferred tiles, best first. This is the one place to tune. At head dims up
-/// to 64 a tile of 96 keys is the largest that ptxas keeps in registers (112
-/// spills), at 128 one of 32; docs/Benchmarks.md has the figures.
+/// to 64 a tile of 96 keys was the largest tried that ptxas kept in registers,
+/// at 128 one of 32. docs/Benchmarks.md has the figures of what is picked.
 static SmallVector<TileChoice> getPreferredTiles(const HeadDims &dims) {
   SmallVector<TileChoice> tiles;
   if (std::max(dims.d, dims.dv) <= 64)

@@ -103,7 +103,15 @@ LAYERS = {
         ("Support", "Dialect/FA/IR", "Analysis/**", "Target/**"), MLIR
     ),
     "GPU": Layer(
-        ("Support", "Dialect/FA/IR", "Analysis/**", "Target/**", "GPU/**"), MLIR
+        (
+            "Support",
+            "Dialect/FA/IR",
+            "Dialect/FA/Transforms/AttributeNames.h",
+            "Analysis/**",
+            "Target/**",
+            "GPU/**",
+        ),
+        MLIR,
     ),
     "Conversion": Layer(
         (

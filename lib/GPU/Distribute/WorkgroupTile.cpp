@@ -11,6 +11,7 @@
 
 #include "../MMA/MmaSync.h"
 #include "LaneEmitter.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -117,7 +118,7 @@ LogicalResult LaneEmitter::resolveWorkgroup(memref::ViewOp op,
         b, LLVM::LLVMPointerType::get(b.getContext(), 3), toI64(pointer));
   }
   address.base = offset(base, toI64(op.getByteShift()));
-  address.swizzled = op->hasAttr("fa.swizzle");
+  address.swizzled = op->hasAttr(kSwizzleAttr);
   int64_t stride = address.type.getNumElements();
   for (int64_t extent : address.type.getShape()) {
     stride /= extent;

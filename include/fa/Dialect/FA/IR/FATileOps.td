@@ -129,8 +129,9 @@ def FA_CopyTileOp : FA_Op<"copy_tile", [AttrSizedOperandSegments]> {
     `fa.wait_copies` that waits for it, and is visible to other threads only
     after a barrier behind that wait.
 
-    With `in_bounds` the tile lies inside the source and `fa.copy_aligned` of
-    the source is true: no check is made.
+    With `in_bounds` all rows of the tile lie inside the source and
+    `fa.copy_aligned` of the source is true: no row is checked. Columns behind
+    the last of the source, a padded head dimension, are zero all the same.
 
     ```mlir
     fa.copy_tile %K[%j0, %c0] to %sK[%stage, %c0, %c0]

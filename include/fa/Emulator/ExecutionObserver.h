@@ -18,7 +18,10 @@
 //       instructionIssued      every warp instruction, before it acts
 //       memoryAccess           before the bytes move; after the core's checks
 //       asyncCopyIssued / asyncCopyCommitted / asyncCopyWaited / ...Completed
+//       bulkCopyIssued / ...Read / ...Completed, bulkGroupCommitted / ...Waited
+//       wgmmaIssued / ...Committed / ...Waited / ...Completed, wgmmaFence
 //       barrierArrived / barrierCompleted, warpSynchronised
+//       mbarrier, clusterBarrier, fence, registerPool, undefined
 //       lanesExited
 //     ctaEnd
 //   kernelEnd
@@ -30,6 +33,7 @@
 #ifndef FA_EMULATOR_EXECUTIONOBSERVER_H
 #define FA_EMULATOR_EXECUTIONOBSERVER_H
 
+#include "fa/Emulator/AsyncEvents.h"
 #include "fa/Emulator/Device.h"
 #include "fa/Emulator/Diagnostic.h"
 
@@ -131,6 +135,8 @@ struct CTAEvent {
   Dim3 cta;        ///< %ctaid
   uint64_t linear; ///< x fastest
   uint32_t clusterRank;
+  uint64_t cluster;     ///< number of the cluster, x fastest
+  uint32_t clusterSize; ///< CTAs of the cluster
   uint32_t warps;
   uint32_t threads;     ///< of the CTA; the last warp may be partial
   uint32_t sharedBytes; ///< static and dynamic
@@ -152,8 +158,8 @@ enum class AccessKind : uint8_t {
   Atomic,     ///< atom and red: reads and writes
   MatrixLoad, ///< ldmatrix: lane 8q+i names row i (16 bytes) of matrix q
   MatrixStore,
-  AsyncRead,  ///< a cp.async reads its source (when it completes)
-  AsyncWrite, ///< a cp.async writes its destination (when it completes)
+  AsyncRead,  ///< a copy reads its source (when the bytes move)
+  AsyncWrite, ///< a copy writes its destination (when the bytes move)
 };
 
 enum class Ordering : uint8_t {
@@ -166,10 +172,15 @@ enum class Ordering : uint8_t {
 };
 
 /// One warp-wide access. `addresses[l]` is valid for the lanes in `mask`:
-/// device addresses in Global, offsets in the CTA's window for Shared, offsets
-/// in the thread's window for Local and Param. For a MatrixLoad of x1 and x2
-/// the mask holds the lanes that supply row addresses (8 and 16 of them) and
-/// all lanes of the warp receive data.
+/// device addresses in Global, offsets in the owner's window for Shared,
+/// offsets in the thread's window for Local and Param. For a MatrixLoad of x1
+/// and x2 the mask holds the lanes that supply row addresses (8 and 16 of them)
+/// and all lanes of the warp receive data.
+///
+/// Bulk copies move long ranges: one event for each contiguous range, with one
+/// lane in `mask`, any number of `bytes` and no alignment beyond 16 bytes (in
+/// global memory, that of an element of the tensor). Other accesses are
+/// naturally aligned and at most 32 bytes a lane.
 struct AccessEvent {
   uint32_t warp;
   uint32_t pc;
@@ -185,6 +196,10 @@ struct AccessEvent {
   /// Global only: the buffer of the lowest lane; other lanes mostly share it
   /// (ask Device::findAllocation when contains() says otherwise).
   const Allocation *allocation;
+  Scope scope = Scope::GPU; ///< of a strong access
+  Proxy proxy = Proxy::Generic;
+  /// Shared only: the rank in the cluster of the CTA whose memory it is.
+  uint32_t ownerRank = 0;
 };
 
 /// A cp.async was issued; its bytes move at completion.
@@ -226,7 +241,12 @@ enum EventInterest : uint32_t {
   kInstructions = 1u << 0,
   kMemory = 1u << 1,
   kAsyncCopies = 1u << 2,
-  kBarriers = 1u << 3, ///< CTA barriers, warp barriers, exits
+  /// CTA, cluster and warp barriers, mbarriers, fences, the register pool,
+  /// exits.
+  kBarriers = 1u << 3,
+  kWgmma = 1u << 4,
+  kUndefined = 1u << 5,
+  /// Bulk copies come with kAsyncCopies.
 };
 
 /// Watches one CTA. Every method has an empty default.
@@ -243,14 +263,32 @@ public:
   /// The bytes of copy `id` have moved for the lanes in `mask`; the AsyncRead
   /// and AsyncWrite accesses come right before.
   virtual void asyncCopyCompleted(uint32_t warp, uint64_t id, uint32_t mask) {}
+  virtual void bulkCopyIssued(const BulkCopyEvent &) {}
+  /// The source has been read: it may be written again.
+  virtual void bulkCopyRead(const BulkCopyEvent &) {}
+  /// The bytes have come; bulkCopyRead was before.
+  virtual void bulkCopyCompleted(const BulkCopyEvent &) {}
+  virtual void bulkGroupCommitted(const BulkGroupEvent &) {}
+  /// Comes after the copies that the wait completed, or read.
+  virtual void bulkGroupWaited(const BulkGroupEvent &) {}
+  virtual void wgmmaIssued(const WgmmaEvent &) {}
+  virtual void wgmmaCommitted(const WgmmaGroupEvent &) {}
+  /// Comes after the wgmmas that the wait completed.
+  virtual void wgmmaWaited(const WgmmaGroupEvent &) {}
+  virtual void wgmmaCompleted(const WgmmaEvent &) {}
+  virtual void wgmmaFence(const WgmmaGroupEvent &) {}
   virtual void barrierArrived(const BarrierEvent &) {}
   virtual void barrierCompleted(const BarrierEvent &) {}
   /// bar.warp.sync, or another `.sync` instruction with a membermask: the lanes
   /// in `mask` met. `ordersMemory` is true for bar.warp.sync only.
   virtual void warpSynchronised(uint32_t warp, uint32_t pc, uint32_t mask,
                                 bool ordersMemory) {}
-  virtual void fence(uint32_t warp, uint32_t pc, uint32_t mask) {}
+  virtual void fence(const FenceEvent &) {}
+  virtual void mbarrier(const MbarrierEvent &) {}
+  virtual void clusterBarrier(const ClusterBarrierEvent &) {}
+  virtual void registerPool(const RegisterPoolEvent &) {}
   virtual void lanesExited(uint32_t warp, uint32_t pc, uint32_t mask) {}
+  virtual void undefined(const UndefinedEvent &) {}
 };
 
 /// Watches a launch.

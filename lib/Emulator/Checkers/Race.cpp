@@ -117,9 +117,9 @@ public:
       order.publish(e.warp * 32 + unsigned(__builtin_ctz(lanes)), m.arrived);
   }
 
-  void fence(uint32_t warp, uint32_t, uint32_t mask) override {
-    for (uint32_t m = mask; m; m &= m - 1)
-      order.fence(warp * 32 + unsigned(__builtin_ctz(m)));
+  void fence(const FenceEvent &e) override {
+    for (uint32_t m = e.mask; m; m &= m - 1)
+      order.fence(e.warp * 32 + unsigned(__builtin_ctz(m)));
   }
 
   void lanesExited(uint32_t warp, uint32_t, uint32_t mask) override {

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Handlers.h"
-#include "Machine.h"
+#include "MemoryAccess.h"
 
 using namespace ptxvm;
 
@@ -69,9 +69,22 @@ Flow trap(Warp &w, const Instruction &) {
 
 Flow nothing(Warp &, const Instruction &) { return Flow::Next; }
 
-Flow fence(Warp &w, const Instruction &) {
-  for (CTAObserver *o : w.cta->onBarrier)
-    o->fence(w.index, w.pc, w.mask);
+/// membar is fence.sc.
+FenceEvent fenceEvent(const Warp &w, const Instruction &i) {
+  using E = FenceEvent;
+  E::Semantics s = i.mods & mod::acq_rel_   ? E::AcquireRelease
+                   : i.mods & mod::acquire_ ? E::Acquire
+                   : i.mods & mod::release_ ? E::Release
+                                            : E::Sequential;
+  return {w.index, w.pc, w.mask, s, scopeOf(i.mods), E::Memory};
+}
+
+Flow fence(Warp &w, const Instruction &i) {
+  if (!w.cta->onBarrier.empty()) {
+    FenceEvent event = fenceEvent(w, i);
+    for (CTAObserver *o : w.cta->onBarrier)
+      o->fence(event);
+  }
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   return Flow::Next;
 }

@@ -115,6 +115,8 @@ private:
             cta.id,
             cta.linear,
             0,
+            cta.linear,
+            1,
             uint32_t(cta.warps.size()),
             cta.threads,
             launch.sharedBytes,
@@ -165,6 +167,10 @@ private:
       cta.onCopy.push_back(made.get());
     if (wants & kBarriers)
       cta.onBarrier.push_back(made.get());
+    if (wants & kWgmma)
+      cta.onWgmma.push_back(made.get());
+    if (wants & kUndefined)
+      cta.onUndefined.push_back(made.get());
     f.observers.push_back({&o, std::move(made)});
   }
 
@@ -235,6 +241,8 @@ void GridRunner::reset(CTA &cta, uint64_t linear) {
   cta.onMemory.clear();
   cta.onCopy.clear();
   cta.onBarrier.clear();
+  cta.onWgmma.clear();
+  cta.onUndefined.clear();
   for (uint32_t n = 0; n < warps; ++n) {
     Warp &w = cta.warps[n];
     w.index = n;

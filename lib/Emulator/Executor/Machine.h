@@ -110,7 +110,8 @@ struct CTA {
   uint64_t copies = 0; ///< cp.async instructions so far
 
   // Observers of this CTA, by what they want to see.
-  std::vector<CTAObserver *> onInstruction, onMemory, onCopy, onBarrier;
+  std::vector<CTAObserver *> onInstruction, onMemory, onCopy, onBarrier,
+      onWgmma, onUndefined;
 
   Status status = Status::Ok;
   std::vector<Diagnostic> diagnostics;

@@ -140,8 +140,9 @@ void ptxvm::notifyAccess(Warp &w, const Instruction &i, uint32_t pc,
                          AccessKind kind, Space space, uint32_t mask,
                          uint32_t bytes, const uint64_t *addresses,
                          const uint32_t *lengths, const Allocation *buffer) {
-  AccessEvent event{w.index, pc,    kind,      space,   orderingOf(i.mods),
-                    mask,    bytes, addresses, lengths, buffer};
+  AccessEvent event{
+      w.index, pc,        kind,    space,  orderingOf(i.mods), mask,
+      bytes,   addresses, lengths, buffer, scopeOf(i.mods)};
   for (CTAObserver *o : w.cta->onMemory)
     o->memoryAccess(event);
 }

@@ -45,6 +45,15 @@ void notifyAccess(Warp &w, const Instruction &i, uint32_t pc, AccessKind kind,
                   const uint64_t *addresses, const uint32_t *lengths,
                   const Allocation *buffer);
 
+/// The scope that is written, or that of an operation without one.
+inline Scope scopeOf(uint64_t mods) {
+  if (mods & mod::cta_)
+    return Scope::CTA;
+  if (mods & mod::cluster_)
+    return Scope::Cluster;
+  return mods & mod::sys_ ? Scope::System : Scope::GPU;
+}
+
 inline Ordering orderingOf(uint64_t mods) {
   if (mods & mod::acq_rel_)
     return Ordering::AcquireRelease;

@@ -77,6 +77,7 @@ LAYERS = {
     "Emulator/Counters": Layer(
         ("Support", "Emulator", "Emulator/Decoder", "Emulator/Memory")
     ),
+    "Emulator/Setup": Layer(("Support", "Emulator")),
     # Devices: the interface knows no back end, back ends not each other.
     "Runtime": Layer(("Support",)),
     "Runtime/Emulator": Layer(("Support", "Runtime", "Emulator")),

@@ -13,7 +13,7 @@
 
 #include "fa/Runner/Report.h"
 #include "fa/Support/Npy.h"
-#include "fa/Support/OptionError.h"
+#include "fa/Support/ToolOptions.h"
 
 #include <CLI/CLI.hpp>
 
@@ -29,14 +29,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What --counters means without a file.
-constexpr const char *kStdout = "-";
-
 /// The command line as text, before anything is looked up.
 struct Options {
   std::string file, entry, target, device = "auto", schedule;
   std::vector<std::string> inputs, dims, shapes;
-  std::string outputFolder, stagesFolder, countersFile, reportFile;
+  std::string outputFolder, stagesFolder, reportFile;
   std::optional<int64_t> traceRow;
   uint64_t seed = 0;
   bool check = false, noCheck = false;
@@ -189,7 +186,7 @@ void printResult(const RunResult &result, const Options &options) {
     std::fprintf(stderr, "%s\n", line.c_str());
   for (const TraceBlock &block : result.trace)
     std::printf("%s\n", block.str().c_str());
-  if (options.countersFile == kStdout)
+  if (options.deviceOptions.countersFile == kStdout)
     for (const auto &[name, value] : result.counters)
       std::printf("counter: %s=%.15g\n", name.c_str(), value);
   for (const Comparison &comparison : result.comparisons)
@@ -228,42 +225,11 @@ void declareOptions(CLI::App &app, Options &options) {
                  "folder for the program after every stage");
   app.add_option("--trace-state", options.traceRow,
                  "print m, l and u of a row after every K/V block");
-  app.add_option("--sanitize", options.deviceOptions.sanitize,
-                 "all (without a word), none, help or a list of checkers");
-  app.add_option("--counters", options.countersFile,
-                 "count; to a JSON file when one is named");
-  app.add_option("--order", options.deviceOptions.order,
-                 "round-robin, reverse or random:SEED");
-  app.add_option("--threads", options.deviceOptions.threads,
-                 "host threads; 0 = one for each core");
-  app.add_option("--max-instructions", options.deviceOptions.maxInstructions,
-                 "stop a kernel after so many warp instructions")
-      ->check(checkWholeNumber);
-  app.add_option("--tensor-model", options.deviceOptions.tensorModel,
-                 "arithmetic of the tensor cores");
-  app.add_option("--approx", options.deviceOptions.approx,
-                 "arithmetic of approximate functions");
+  addDeviceOptions(app, options.deviceOptions);
   app.add_option("--report", options.reportFile,
                  "FILE.json: everything in one file");
   app.add_option("--bench", options.bench,
                  "warm-up and N timed runs; counts on the emulator");
-}
-
-/// The arguments in CLI11's order (last first), with the values that options
-/// have when they stand alone: a following word is never taken for them.
-std::vector<std::string> completeArguments(int argc, char **argv) {
-  std::vector<std::string> arguments;
-  for (int n = argc; n-- > 1;) {
-    std::string word = argv[n];
-    if (word == "--sanitize")
-      word += "=all";
-    else if (word == "--counters")
-      word += std::string("=") + kStdout;
-    else if (word == "--bench")
-      word += "=10";
-    arguments.push_back(word);
-  }
-  return arguments;
 }
 
 class Tool {
@@ -292,6 +258,10 @@ public:
     // A wrong option ends here; a missing device only after compiling.
     if (!device && device.error().code == ErrorCode::Input)
       return fail(device.error());
+    if (device && options.bench && !(*device)->runsPTX())
+      return fail(inputError("--bench is about how a kernel runs, and the "
+                             "device " +
+                             (*device)->name() + " runs none"));
     Expected<Program> program =
         obtainProgram(device ? (*device)->defaultTarget() : "sm_80");
     if (!program)
@@ -415,9 +385,10 @@ private:
     if (!options.outputFolder.empty() && !result.failure)
       if (Status status = writeOutputs(result, options.outputFolder); !status)
         return status;
-    if (!options.countersFile.empty() && options.countersFile != kStdout)
-      if (Status status =
-              writeFileText(options.countersFile, countersJson(result));
+    if (!options.deviceOptions.countersFile.empty() &&
+        options.deviceOptions.countersFile != kStdout)
+      if (Status status = writeFileText(options.deviceOptions.countersFile,
+                                        countersJson(result));
           !status)
         return status;
     if (options.reportFile.empty())
@@ -441,18 +412,12 @@ int runTool(int argc, char **argv, const DeviceRegistry &registry,
   Options options;
   CLI::App app("Runs compiled attention and checks it against the f64 oracle.");
   declareOptions(app, options);
-  app.failure_message([](const CLI::App *, const CLI::Error &error) {
-    return describeOptionError(error.what());
-  });
-  std::vector<std::string> arguments = completeArguments(argc, argv);
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError &error) {
-    // Help is an answer; anything else is a wrong command line.
-    return app.exit(error) == 0 ? 0 : int(ErrorCode::Input);
-  }
+  if (std::optional<int> code =
+          parseCommandLine(app, argc, argv, {{"--bench", "10"}}))
+    return *code;
   options.deviceOptions.counters =
-      !options.countersFile.empty() || !options.reportFile.empty();
+      !options.deviceOptions.countersFile.empty() ||
+      !options.reportFile.empty();
   try {
     return Tool(options, registry, compile).execute();
   } catch (const std::bad_alloc &) {

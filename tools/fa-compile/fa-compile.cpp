@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Compiler/Compiler.h"
 #include "fa/Compiler/Package.h"
-#include "fa/Support/OptionError.h"
+#include "fa/Support/ToolOptions.h"
 
 #include <CLI/CLI.hpp>
 
@@ -28,7 +28,7 @@ struct Arguments {
 
 /// The exit code when the command line itself settles the matter.
 std::optional<int> parse(int argc, char **argv, Arguments &arguments) {
-  CLI::App app("Compiles attention to PTX for NVIDIA GPUs.", "fa-compile");
+  CLI::App app("Compiles attention to PTX for NVIDIA GPUs.");
   app.add_option("FILE", arguments.compile.path,
                  "MLIR file with a function that holds fa.attention; - reads "
                  "standard input")
@@ -50,15 +50,7 @@ std::optional<int> parse(int argc, char **argv, Arguments &arguments) {
   app.add_flag("--trace", arguments.compile.traceState,
                "the kernel also stores m, l and u of one query row");
   app.set_version_flag("--version", "fa-compile " FA_VERSION);
-  app.failure_message([](const CLI::App *, const CLI::Error &error) {
-    return farun::describeOptionError(error.what());
-  });
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : int(farun::ErrorCode::Input);
-  }
-  return std::nullopt;
+  return farun::parseCommandLine(app, argc, argv);
 }
 
 int fail(const farun::Error &error) {

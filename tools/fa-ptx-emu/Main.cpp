@@ -12,10 +12,9 @@
 //===----------------------------------------------------------------------===//
 #include "Arguments.h"
 
-#include "fa/Emulator/Checkers.h"
 #include "fa/Emulator/Counters.h"
-#include "fa/Emulator/Device.h"
-#include "fa/Support/OptionError.h"
+#include "fa/Emulator/Setup.h"
+#include "fa/Support/ToolOptions.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -25,12 +24,11 @@ using namespace ptxvm;
 
 namespace {
 struct Options {
-  std::string file, entry, order = "round-robin", sanitize, counters;
+  std::string file, entry;
   std::string grid = "1", block = "1", cluster = "1";
   uint32_t shared = 0;
   std::vector<std::string> args;
-  unsigned threads = 0;
-  uint64_t maxInstructions = 0;
+  farun::DeviceOptions device;
 };
 
 int inputError(const std::string &message) {
@@ -58,29 +56,9 @@ bool parseDim(const std::string &text, Dim3 &dim) {
   return false;
 }
 
-/// What --counters means without a file.
-constexpr const char *kStdout = "-";
-
-/// The arguments in CLI11's order (last first), with the values that options
-/// have when they stand alone: a following word is never taken for them.
-std::vector<std::string> completeArguments(int argc, char **argv) {
-  std::vector<std::string> arguments;
-  for (int n = argc; n-- > 1;) {
-    std::string word = argv[n];
-    if (word == "--sanitize")
-      word += "=all";
-    else if (word == "--counters")
-      word += std::string("=") + kStdout;
-    arguments.push_back(word);
-  }
-  return arguments;
-}
-
 int listCheckers() {
-  for (const CheckerInfo &c : allCheckers())
-    std::printf("%-16s%s%s\n", std::string(c.name).c_str(),
-                std::string(c.description).c_str(),
-                c.isDefault ? "" : " (not by default)");
+  for (const auto &[name, description] : describeCheckers())
+    std::printf("%-24s %s\n", name.c_str(), description.c_str());
   return 0;
 }
 
@@ -107,21 +85,15 @@ int run(const Options &o) {
   if (entry.empty())
     return inputError(o.file + " has " + std::to_string(kernels.size()) +
                       " entries; choose one with --entry=NAME");
-  auto order = OrderPolicy::parse(o.order);
-  if (!order)
-    return inputError("--order: " + order.error().message);
-  DeviceOptions options;
-  options.order = *order;
-  options.threads = o.threads;
-  options.maxInstructions = o.maxInstructions;
-  Device device(options);
-  auto checkers = CheckerSet::parse(o.sanitize);
-  if (!checkers)
-    return inputError("--sanitize=" + o.sanitize + ": " +
-                      checkers.error().message);
-  checkers->attach(device);
+  auto setup = makeSetup(o.device);
+  if (!setup) {
+    std::fprintf(stderr, "%s\n", setup.error().str().c_str());
+    return 2;
+  }
+  Device device(setup->device);
+  setup->checkers.attach(device);
   Counters counters;
-  if (!o.counters.empty())
+  if (!o.device.countersFile.empty())
     device.addObserver(counters);
   Arguments arguments;
   for (const std::string &text : o.args)
@@ -130,14 +102,14 @@ int run(const Options &o) {
   Report report = device.launch(*module, entry, shape, arguments.values());
   for (const Diagnostic &d : report.diagnostics)
     std::fprintf(stderr, "%s\n", d.str().c_str());
-  if (o.counters == kStdout) {
+  if (o.device.countersFile == farun::kStdout) {
     for (const auto &[name, value] : counters.values())
       std::printf("counter: %s=%.15g\n", name.c_str(), value);
-  } else if (!o.counters.empty()) {
-    std::ofstream out(o.counters);
+  } else if (!o.device.countersFile.empty()) {
+    std::ofstream out(o.device.countersFile);
     out << counters.json();
     if (!out)
-      return inputError("cannot write " + o.counters);
+      return inputError("cannot write " + o.device.countersFile);
   }
   if (!report.ok())
     return report.status == Status::Invalid ? 2 : 4;
@@ -151,36 +123,23 @@ int run(const Options &o) {
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app("Runs one entry of a PTX file on the CPU.", "fa-ptx-emu");
+  CLI::App app("Runs one entry of a PTX file on the CPU.");
   Options o;
   app.add_option("FILE", o.file, "the PTX file");
   app.add_option("--entry", o.entry, "the entry; the only one by default");
   app.add_option("--grid", o.grid, "CTAs: X[,Y,Z]");
   app.add_option("--block", o.block, "threads of a CTA: X[,Y,Z]");
   app.add_option("--cluster", o.cluster, "CTAs of a cluster: X[,Y,Z]");
-  app.add_option("--smem", o.shared, "bytes of dynamic shared memory");
+  app.add_option("--smem", o.shared, "bytes of dynamic shared memory")
+      ->check(farun::checkWholeNumber);
   app.add_option("--arg", o.args,
                  "in:F.npy, out:F.npy:f32[2,64], inout:IN.npy:OUT.npy, "
                  "expect:F.npy[:TOL], i32:5, bytes:F.bin, ...")
       ->allow_extra_args(false);
-  app.add_option("--order", o.order, "round-robin, reverse or random:SEED");
-  app.add_option("--threads", o.threads, "host threads; 0 = one a core");
-  app.add_option("--max-instructions", o.maxInstructions,
-                 "warp instructions before the launch is stopped")
-      ->check(farun::checkWholeNumber);
-  app.add_option("--sanitize", o.sanitize,
-                 "all (without a word), none, help or a list of checkers");
-  app.add_option("--counters", o.counters,
-                 "count; to a JSON file when one is named");
-  app.failure_message([](const CLI::App *, const CLI::Error &error) {
-    return farun::describeOptionError(error.what());
-  });
-  try {
-    app.parse(completeArguments(argc, argv));
-  } catch (const CLI::ParseError &e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  if (o.sanitize == "help")
+  farun::addDeviceOptions(app, o.device);
+  if (std::optional<int> code = farun::parseCommandLine(app, argc, argv))
+    return *code;
+  if (o.device.sanitize == "help")
     return listCheckers();
   if (o.file.empty())
     return inputError("a PTX file is needed; --help lists the options");

@@ -163,4 +163,62 @@ TEST(Registry, NamesAndReasons) {
   EXPECT_EQ((*registry.open("reference", {}))->runsPTX(), false);
 }
 
+/// Every option is obeyed or refused by name: the oracle runs no kernel that
+/// one could be about.
+TEST(Devices, ReferenceRefusesEveryOptionOfAKernel) {
+  DeviceRegistry registry;
+  registerAllDevices(registry);
+  for (const DeviceOption &option : deviceOptionTable()) {
+    DeviceOptions options;
+    std::visit(
+        [&](auto member) {
+          using Value = std::decay_t<decltype(options.*member)>;
+          if constexpr (std::is_same_v<Value, std::string>)
+            options.*member = "none";
+          else
+            options.*member = 3;
+        },
+        option.value);
+    Expected<std::unique_ptr<Device>> device =
+        registry.open("reference", options);
+    ASSERT_FALSE(bool(device)) << option.name;
+    EXPECT_EQ(device.error().code, ErrorCode::Input);
+    EXPECT_EQ(device.error().message.rfind(option.name, 0), 0u)
+        << device.error().message;
+    EXPECT_NE(device.error().message.find("the device reference runs none"),
+              std::string::npos);
+  }
+  // What a report counts on its own is no wish of the user's.
+  DeviceOptions report;
+  report.counters = true;
+  EXPECT_TRUE(bool(registry.open("reference", report)));
+}
+
+TEST(Devices, TheEmulatorJudgesEveryOption) {
+  DeviceRegistry registry;
+  registerAllDevices(registry);
+  auto refusal = [&](auto set) {
+    DeviceOptions options;
+    set(options);
+    Expected<std::unique_ptr<Device>> device =
+        registry.open("emulator", options);
+    return device ? std::string("no error") : device.error().str();
+  };
+  EXPECT_EQ(refusal([](DeviceOptions &o) { o.threads = 1025; }),
+            "error: --threads=1025 is too many; accepted are 0 to 1024");
+  EXPECT_EQ(refusal([](DeviceOptions &o) { o.order = "sideways"; }),
+            "error: --order: unknown order 'sideways'; expected round-robin, "
+            "reverse or random:SEED");
+  EXPECT_EQ(refusal([](DeviceOptions &o) { o.tensorModel = "abacus"; }),
+            "error: --tensor-model=abacus is unknown; accepted is fma (f32 "
+            "chains)");
+  EXPECT_EQ(refusal([](DeviceOptions &o) { o.approx = "no"; }),
+            "error: --approx=no is unknown; accepted is exact (correctly "
+            "rounded)");
+  EXPECT_EQ(refusal([](DeviceOptions &o) {
+              o.sanitize = "luck";
+            }).rfind("error: --sanitize=luck: 'luck' names no checker", 0),
+            0u);
+}
+
 } // namespace

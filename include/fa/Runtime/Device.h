@@ -13,6 +13,7 @@
 #ifndef FA_RUNTIME_DEVICE_H
 #define FA_RUNTIME_DEVICE_H
 
+#include "fa/Support/DeviceOptions.h"
 #include "fa/Support/Expected.h"
 
 #include <array>
@@ -26,18 +27,6 @@
 namespace farun {
 
 using DeviceAddress = uint64_t;
-
-/// How a device runs; a device ignores what it has no meaning for, except that
-/// a request for checking it cannot do is an error when it is opened.
-struct DeviceOptions {
-  unsigned threads = 0;         ///< host threads, 0 = one for each core
-  std::string order;            ///< "round-robin", "reverse", "random:SEED"
-  uint64_t maxInstructions = 0; ///< 0 = no limit
-  std::string sanitize;         ///< "", "all", "none" or a list of checkers
-  bool counters = false;
-  std::string tensorModel;
-  std::string approx;
-};
 
 /// One kernel argument by value: its bytes.
 struct LaunchArgument {

@@ -11,9 +11,8 @@
 // limit stop the kernel.
 //
 //===----------------------------------------------------------------------===//
-#include "fa/Emulator/Checkers.h"
 #include "fa/Emulator/Counters.h"
-#include "fa/Emulator/Device.h"
+#include "fa/Emulator/Setup.h"
 
 #include "fa/Runtime/RegisterDevices.h"
 
@@ -28,9 +27,8 @@ Location locationOf(const ptxvm::Diagnostic &diagnostic) {
 
 class EmulatorDevice : public Device {
 public:
-  EmulatorDevice(ptxvm::DeviceOptions options, ptxvm::CheckerSet set,
-                 bool counts)
-      : checkers(std::move(set)), device(std::move(options)) {
+  EmulatorDevice(ptxvm::Setup setup, bool counts)
+      : checkers(std::move(setup.checkers)), device(std::move(setup.device)) {
     checkers.attach(device);
     if (counts)
       device.addObserver(counters.emplace());
@@ -142,37 +140,12 @@ private:
   std::string loadedText;
 };
 
-/// Models of arithmetic that this machine does not have are refused by name.
-Status checkModels(const DeviceOptions &options) {
-  if (!options.tensorModel.empty() && options.tensorModel != "fma")
-    return inputError("--tensor-model=" + options.tensorModel +
-                      " is unknown; accepted is fma (f32 chains)");
-  if (!options.approx.empty() && options.approx != "exact")
-    return inputError("--approx=" + options.approx +
-                      " is unknown; accepted is exact (correctly rounded)");
-  return {};
-}
-
 Expected<std::unique_ptr<Device>> openEmulator(const DeviceOptions &options) {
-  ptxvm::Expected<ptxvm::CheckerSet> checkers =
-      ptxvm::CheckerSet::parse(options.sanitize);
-  if (!checkers)
-    return inputError("--sanitize=" + options.sanitize + ": " +
-                      checkers.error().message);
-  if (Status status = checkModels(options); !status)
-    return status.takeError();
-  ptxvm::DeviceOptions machine;
-  machine.threads = options.threads;
-  machine.maxInstructions = options.maxInstructions;
-  if (!options.order.empty()) {
-    ptxvm::Expected<ptxvm::OrderPolicy> order =
-        ptxvm::OrderPolicy::parse(options.order);
-    if (!order)
-      return inputError("--order: " + order.error().message);
-    machine.order = *order;
-  }
+  Expected<ptxvm::Setup> setup = ptxvm::makeSetup(options);
+  if (!setup)
+    return setup.takeError();
   return std::unique_ptr<Device>(
-      new EmulatorDevice(machine, std::move(*checkers), options.counters));
+      new EmulatorDevice(std::move(*setup), options.counters));
 }
 
 } // namespace
@@ -184,11 +157,7 @@ DeviceEntry emulatorDeviceEntry() {
       "the PTX machine: runs and checks PTX on the CPU, counts, never times";
   entry.preference = 2;
   entry.whyUnavailable = [] { return std::nullopt; };
-  for (const ptxvm::CheckerInfo &checker : ptxvm::allCheckers())
-    entry.checkers.push_back(
-        {std::string(checker.name),
-         std::string(checker.description) +
-             (checker.isDefault ? "" : " (not by default)")});
+  entry.checkers = ptxvm::describeCheckers();
   entry.open = openEmulator;
   return entry;
 }

@@ -54,9 +54,9 @@ DeviceEntry referenceDeviceEntry() {
   entry.whyUnavailable = [] { return std::nullopt; };
   entry.open =
       [](const DeviceOptions &options) -> Expected<std::unique_ptr<Device>> {
-    if (!options.sanitize.empty() && options.sanitize != "none")
-      return inputError("--sanitize=" + options.sanitize +
-                        " checks a kernel, and the device reference runs none");
+    if (std::string given = findGivenOption(options); !given.empty())
+      return inputError(given + " is about how a kernel runs, and the device "
+                                "reference runs none");
     return std::unique_ptr<Device>(new ReferenceDevice());
   };
   return entry;

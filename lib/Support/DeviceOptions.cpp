@@ -1,0 +1,52 @@
+//===- DeviceOptions.cpp - the table of device options --------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "fa/Support/DeviceOptions.h"
+
+namespace farun {
+
+const std::vector<DeviceOption> &deviceOptionTable() {
+  static const std::vector<DeviceOption> kTable = {
+      {"--sanitize", "all (without a word), none, help or a list of checkers",
+       "all", &DeviceOptions::sanitize},
+      {"--counters", "count; to a JSON file when one is named", kStdout,
+       &DeviceOptions::countersFile},
+      {"--order", "round-robin, reverse or random:SEED", nullptr,
+       &DeviceOptions::order},
+      {"--threads", "host threads; 0 = one for each core", nullptr,
+       &DeviceOptions::threads},
+      {"--max-instructions", "stop a kernel after so many warp instructions",
+       nullptr, &DeviceOptions::maxInstructions},
+      {"--tensor-model", "arithmetic of the tensor cores: fma", nullptr,
+       &DeviceOptions::tensorModel},
+      {"--approx", "arithmetic of approximate functions: exact", nullptr,
+       &DeviceOptions::approx},
+  };
+  return kTable;
+}
+
+std::string findGivenOption(const DeviceOptions &options) {
+  for (const DeviceOption &option : deviceOptionTable()) {
+    std::string value = std::visit(
+        [&](auto member) {
+          using Value = std::decay_t<decltype(options.*member)>;
+          if (options.*member == Value())
+            return std::string();
+          if constexpr (std::is_same_v<Value, std::string>)
+            return options.*member;
+          else
+            return std::to_string(options.*member);
+        },
+        option.value);
+    if (value.empty())
+      continue;
+    bool isAlone = option.alone && value == option.alone;
+    return option.name + (isAlone ? "" : "=" + value);
+  }
+  return "";
+}
+
+} // namespace farun

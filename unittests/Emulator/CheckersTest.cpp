@@ -10,103 +10,15 @@
 // its row and by no other, the near miss by none, in any order of warps.
 //
 //===----------------------------------------------------------------------===//
-#include "fa/Emulator/Checkers.h"
-
-#include <gtest/gtest.h>
+#include "CheckerHarness.h"
 
 using namespace ptxvm;
+using namespace ptxvm::test;
 
 namespace {
-/// Two warps. %b is the shared memory, %s the thread's word in it, %w and %l
-/// warp and lane, %i and %o the thread's words of the buffers, %in and %out the
-/// buffers; 'out' is not initialised.
-std::string kernelText(const std::string &body) {
-  return R"(.version 8.0
-.target sm_80
-.address_size 64
-.visible .entry k(.param .u64 k_in, .param .u64 k_out)
-{
-  .reg .b32 %r<40>, %b, %s, %w, %l, %tid;
-  .reg .b64 %rd<8>, %in, %out, %i, %o;
-  .reg .b16 %h<4>;
-  .reg .f32 %f<8>;
-  .reg .pred %p<8>, %first, %second;
-  .shared .align 128 .b8 smem[4096];
-  ld.param.u64 %in, [k_in];
-  ld.param.u64 %out, [k_out];
-  mov.u32 %tid, %tid.x;
-  mov.u32 %b, smem;
-  mad.lo.u32 %s, %tid, 4, %b;
-  mad.wide.u32 %i, %tid, 4, %in;
-  mad.wide.u32 %o, %tid, 4, %out;
-  shr.u32 %w, %tid, 5;
-  and.b32 %l, %tid, 31;
-  setp.eq.u32 %first, %w, 0;
-  setp.ne.u32 %second, %w, 0;
-)" + body +
-         "\n  ret;\n}\n";
-}
-
-Report check(const std::string &body, const std::string &checkers = "all",
-             const std::string &order = "round-robin", uint32_t ctas = 1) {
-  Report failure;
-  failure.status = Status::Invalid;
-  auto module = Module::parse(kernelText(body), "test.ptx");
-  auto set = CheckerSet::parse(checkers);
-  auto policy = OrderPolicy::parse(order);
-  if (!module || !set || !policy) {
-    if (!module)
-      failure.diagnostics.push_back(module.error());
-    return failure;
-  }
-  DeviceOptions options;
-  options.order = *policy;
-  options.maxInstructions = 1 << 20;
-  Device device(options);
-  set->attach(device);
-  std::vector<uint8_t> zeros(8192);
-  uint64_t in = device.alloc(8192, "in", true), out = device.alloc(8192, "out");
-  device.write(in, zeros.data(), zeros.size());
-  return device.launch(*module, "k", {{ctas}, {64}, {1}, 0},
-                       {Argument::of(in), Argument::of(out)});
-}
-
-std::string allText(const Report &report) {
-  std::string text = statusName(report.status);
-  for (const Diagnostic &d : report.diagnostics)
-    text += "\n" + d.str();
-  return text;
-}
-
-const char *const kOrders[] = {"round-robin", "reverse",  "random:1",
-                               "random:2",    "random:3", "random:4"};
-
-struct FaultCase {
-  const char *name;
-  const char *checker;
-  const char *fault;
-  const char *message; ///< part of it
-  const char *nearMiss;
-};
-void PrintTo(const FaultCase &c, std::ostream *os) { *os << c.name; }
-
-class CheckerTest : public testing::TestWithParam<FaultCase> {};
-
-TEST_P(CheckerTest, findsTheFault) {
-  const FaultCase &c = GetParam();
-  Report r = check(c.fault);
-  ASSERT_EQ(r.status, Status::Fault) << allText(r);
-  EXPECT_NE(allText(r).find(c.message), std::string::npos) << allText(r);
-  for (const Diagnostic &d : r.diagnostics)
-    EXPECT_EQ(d.origin, c.checker) << d.str();
-}
-TEST_P(CheckerTest, passesTheNearMiss) {
-  const FaultCase &c = GetParam();
-  for (const char *order : kOrders) {
-    Report r = check(c.nearMiss, "all", order);
-    EXPECT_TRUE(r.ok()) << order << ": " << allText(r);
-  }
-}
+class CheckerTest : public FaultTest {};
+TEST_P(CheckerTest, findsTheFault) { findsTheFault(); }
+TEST_P(CheckerTest, passesTheNearMiss) { passesTheNearMiss(); }
 TEST_P(CheckerTest, findsNothingWhenItIsOff) {
   Report r = check(GetParam().fault, "none");
   EXPECT_TRUE(r.ok()) << allText(r);
@@ -528,8 +440,9 @@ TEST(CheckerSet, names) {
   ASSERT_FALSE(bad);
   EXPECT_EQ(bad.error().message,
             "'luck' names no checker; accepted are all, none, help, bounds, "
-            "alignment, deadlock, initialisation, async-wait, registers, "
-            "barriers, race");
+            "alignment, space, deadlock, initialisation, async-wait, wgmma, "
+            "registers, mbarrier, division, proxy-fence, barriers, warp-sync, "
+            "leaks, race, global-race");
   EXPECT_TRUE(CheckerSet::parse("none")->empty());
   EXPECT_TRUE(CheckerSet::parse("bounds")->empty());
   EXPECT_FALSE(CheckerSet::parse("race")->empty());

@@ -61,14 +61,35 @@ std::unique_ptr<ExecutionObserver> makeInitialisationChecker();
 /// Reads of registers that nothing has written. `mov` passes the fault on,
 /// since compilers move values that nobody uses.
 std::unique_ptr<ExecutionObserver> makeRegisterChecker();
-/// Accesses to shared bytes that a cp.async is still writing.
+/// Accesses to shared bytes that a copy is still writing, and writes to those
+/// that a bulk store or a wgmma is still reading.
 std::unique_ptr<ExecutionObserver> makeAsyncWaitChecker();
+/// Registers of a wgmma touched before wgmma.wait_group, or handed to it
+/// without wgmma.fence.
+std::unique_ptr<ExecutionObserver> makeWgmmaChecker();
+/// Shared memory that generic writes and bulk copies or wgmma use without
+/// fence.proxy.async between them.
+std::unique_ptr<ExecutionObserver> makeProxyFenceChecker();
+/// mbarrier objects: use before init or after inval, init while in use, too
+/// many arrivals, byte counts that do not add up, waits that come too late.
+std::unique_ptr<ExecutionObserver> makeMbarrierChecker();
 /// Pairs of accesses to a byte of shared memory, one of them a write, that no
 /// barrier, fence or program order puts in order. It works with threads, not
-/// with warps: lanes of a warp need bar.warp.sync between them.
+/// with warps: lanes of a warp need bar.warp.sync between them. In a cluster
+/// also accesses to a CTA that may not have started or may have ended.
 std::unique_ptr<ExecutionObserver> makeRaceChecker();
+/// The same for global memory and different CTAs.
+std::unique_ptr<ExecutionObserver> makeGlobalRaceChecker();
 /// CTA barriers that part of a warp reaches, or that threads use differently.
 std::unique_ptr<ExecutionObserver> makeBarrierChecker();
+/// Membermasks that the lanes do not keep to, shfl from lanes that are not
+/// there, `.aligned` instructions that part of a warp executes.
+std::unique_ptr<ExecutionObserver> makeWarpSyncChecker();
+/// Integer divisions by zero.
+std::unique_ptr<ExecutionObserver> makeDivisionChecker();
+/// Asynchronous work that nobody waits for, and mbarriers in the middle of a
+/// phase, when a CTA ends.
+std::unique_ptr<ExecutionObserver> makeLeakChecker();
 
 } // namespace ptxvm
 

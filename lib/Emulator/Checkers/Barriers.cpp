@@ -14,7 +14,6 @@
 #include "Findings.h"
 
 #include <array>
-#include <cstdio>
 
 using namespace ptxvm;
 
@@ -26,12 +25,6 @@ struct Phase {
   bool isReduction = false;
   std::vector<uint32_t> arrived; ///< lanes, by warp
 };
-
-std::string hex(uint32_t mask) {
-  char text[16];
-  std::snprintf(text, sizeof(text), "0x%08x", mask);
-  return text;
-}
 
 class BarrierCTA : public CheckerCTA {
 public:

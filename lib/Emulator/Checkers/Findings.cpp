@@ -11,6 +11,7 @@
 #include "Findings.h"
 
 #include <algorithm>
+#include <cstdio>
 
 using namespace ptxvm;
 
@@ -72,4 +73,17 @@ std::string ptxvm::placeName(Space space, uint64_t address,
            std::to_string(address - buffer->address);
   return std::string(kNames[unsigned(space)]) + " at byte " +
          std::to_string(address);
+}
+
+std::string ptxvm::othersText(int lanes) {
+  if (lanes <= 0)
+    return {};
+  return "; " + std::to_string(lanes) + " other lane" +
+         (lanes > 1 ? "s do" : " does") + " the like";
+}
+
+std::string ptxvm::hex(uint32_t mask) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%08x", mask);
+  return text;
 }

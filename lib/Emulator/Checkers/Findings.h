@@ -65,6 +65,11 @@ private:
 /// "buffer 'x' at byte 12", "shared memory at byte 128".
 std::string placeName(Space space, uint64_t address, const Allocation *buffer);
 
+/// "; 3 other lanes do the like", or nothing.
+std::string othersText(int lanes);
+/// "0x0000ffff"
+std::string hex(uint32_t mask);
+
 inline std::string bytesText(uint64_t bytes) {
   return bytes == 1 ? "1 byte" : std::to_string(bytes) + " bytes";
 }

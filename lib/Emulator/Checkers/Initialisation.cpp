@@ -135,12 +135,9 @@ private:
   }
 
   void found(const AccessEvent &e, uint32_t lanes, const std::string &place) {
-    std::string message =
-        opcode(e.pc) + " reads " + place + ", which nothing has written";
-    int others = __builtin_popcount(lanes) - 1;
-    if (others)
-      message += "; " + std::to_string(others) + " other lane" +
-                 (others > 1 ? "s do" : " does") + " the like";
+    std::string message = opcode(e.pc) + " reads " + place +
+                          ", which nothing has written" +
+                          othersText(__builtin_popcount(lanes) - 1);
     report(e.pc, e.warp, __builtin_ctz(lanes), std::move(message));
   }
 

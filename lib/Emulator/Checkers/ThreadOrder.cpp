@@ -57,6 +57,40 @@ void ThreadOrder::publish(uint32_t thread, Knowledge &to) {
   ++clocks[thread];
 }
 
+void ThreadOrder::publish(const std::vector<uint32_t> &threads, Knowledge &to) {
+  const Knowledge *last = nullptr;
+  for (uint32_t t : threads)
+    if (known[t].get() != last)
+      merge(to, *(last = known[t].get()));
+  for (uint32_t t : threads) {
+    to.clocks[t] = std::max(to.clocks[t], clocks[t]);
+    ++clocks[t];
+  }
+}
+
+void ThreadOrder::learnClock(const std::vector<uint32_t> &threads,
+                             uint32_t other, uint32_t clock) {
+  std::shared_ptr<const Knowledge> before, after;
+  for (uint32_t t : threads) {
+    if (known[t]->clocks[other] >= clock)
+      continue;
+    if (known[t] != before) {
+      before = known[t];
+      auto sum = std::make_shared<Knowledge>(*before);
+      sum->clocks[other] = clock;
+      after = sum;
+    }
+    known[t] = after;
+  }
+}
+
+bool ThreadOrder::knowsAnyOf(uint32_t thread, uint32_t begin,
+                             uint32_t end) const {
+  const std::vector<uint32_t> &clocks = known[thread]->clocks;
+  return std::any_of(clocks.begin() + begin, clocks.begin() + end,
+                     [](uint32_t clock) { return clock > 0; });
+}
+
 void ThreadOrder::learn(const std::vector<uint32_t> &threads,
                         const Knowledge &what) {
   std::shared_ptr<const Knowledge> before, after;

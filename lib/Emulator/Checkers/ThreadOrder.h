@@ -1,14 +1,13 @@
-//===- ThreadOrder.h - which accesses come before which ------------*- C++
-//-*-===//
+//===- ThreadOrder.h - which accesses come before which ---------*- C++ -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Happens-before among the threads of a CTA, as vector clocks. Each thread has
-// its own clock, which ticks when it publishes what it has done, and knows for
-// every other thread up to which clock that thread's work is done. What a
+// Happens-before among the threads of a cluster, as vector clocks. Each thread
+// has its own clock, which ticks when it publishes what it has done, and knows
+// for every other thread up to which clock that thread's work is done. What a
 // thread knows is nearly always what a whole warp or CTA learnt at one barrier,
 // so threads share it:
 //
@@ -55,6 +54,13 @@ public:
             const Knowledge *more, bool isAll, uint32_t now);
   /// Adds what a thread has done until now; the thread's clock ticks.
   void publish(uint32_t thread, Knowledge &to);
+  /// The same for some threads, which mostly know the same.
+  void publish(const std::vector<uint32_t> &threads, Knowledge &to);
+  /// These threads learn that all is done that `other` did up to `clock`.
+  void learnClock(const std::vector<uint32_t> &threads, uint32_t other,
+                  uint32_t clock);
+  /// True when a thread knows of anything that one of [begin, end) has done.
+  bool knowsAnyOf(uint32_t thread, uint32_t begin, uint32_t end) const;
   /// These threads learn what others have published.
   void learn(const std::vector<uint32_t> &threads, const Knowledge &what);
 

@@ -84,7 +84,7 @@ bool operands(Warp &w, const Instruction &i, uint32_t &number,
   number = w.regs[i.a + l];
   threads = i.aux & 1 ? w.regs[i.b + l] : 0;
   if (number >= 16) {
-    w.cta->fault(w, "barrier",
+    w.cta->fault(w, "barriers",
                  "barrier number " + std::to_string(number) +
                      " is not among the 16 of a CTA",
                  int(l));
@@ -92,7 +92,7 @@ bool operands(Warp &w, const Instruction &i, uint32_t &number,
   }
   bool isWrong = (i.aux & 1) && (threads == 0 || threads % 32);
   if (isWrong) {
-    w.cta->fault(w, "barrier",
+    w.cta->fault(w, "barriers",
                  "a barrier's thread count must be a positive multiple of 32, "
                  "found " +
                      std::to_string(threads),

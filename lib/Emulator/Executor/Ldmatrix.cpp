@@ -46,7 +46,7 @@ bool resolveRows(Warp &w, const Instruction &i, unsigned count, bool isStore,
   MemoryAux aux = MemoryAux::unpack(i.aux);
   if (w.mask != ~0u) {
     w.cta->fault(
-        w, "barrier-divergence",
+        w, "warp-sync",
         w.cta->launch.kernel.info.instructions[w.pc].opcode +
             " is .aligned but not all 32 lanes of the warp execute it");
     return false;

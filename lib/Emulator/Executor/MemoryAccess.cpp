@@ -40,6 +40,26 @@ static const char *spaceName(Space space) {
   return kNames[unsigned(space)];
 }
 
+/// What a wrong address would be in another space, or "".
+static std::string otherSpace(const CTA &cta, Space space, uint64_t address) {
+  constexpr uint64_t kSmall = 1 << 24;
+  uint64_t window = address >> 32 << 32;
+  const char *generic = window == kSharedWindow  ? "shared"
+                        : window == kLocalWindow ? "local"
+                        : window == kParamWindow ? "param"
+                                                 : nullptr;
+  if (generic)
+    return std::string("it is a generic address of ") + generic +
+           " memory; cvta.to." + generic + " gives the address in that space";
+  if (space == Space::Global)
+    return address < kSmall ? "it is no address of a buffer but a small "
+                              "number, as addresses of shared memory are"
+                            : "";
+  if (Allocation *b = cta.launch.memory.find(address))
+    return "it is an address of global memory, in buffer '" + b->name + "'";
+  return "";
+}
+
 static bool fail(Warp &w, const AccessRequest &r, Space space, uint64_t address,
                  int lane) {
   char at[32];
@@ -48,7 +68,7 @@ static bool fail(Warp &w, const AccessRequest &r, Space space, uint64_t address,
                      " of " + std::to_string(r.bytes) + " bytes at " + at;
   const CTA &cta = *w.cta;
   if (address & (r.bytes - 1)) {
-    w.cta->fault(w, "misaligned",
+    w.cta->fault(w, "alignment",
                  what + " is not aligned to " + std::to_string(r.bytes), lane);
     return false;
   }
@@ -56,8 +76,12 @@ static bool fail(Warp &w, const AccessRequest &r, Space space, uint64_t address,
       space == Space::Global ? cta.launch.memory.find(address) : nullptr;
   if (b && b->contains(address, r.bytes)) {
     w.cta->fault(
-        w, "read-only",
+        w, "bounds",
         what + " writes to buffer '" + b->name + "', which is read-only", lane);
+    return false;
+  }
+  if (std::string other = otherSpace(cta, space, address); !other.empty()) {
+    w.cta->fault(w, "space", what + " is in the wrong space: " + other, lane);
     return false;
   }
   std::string where;
@@ -72,7 +96,7 @@ static bool fail(Warp &w, const AccessRequest &r, Space space, uint64_t address,
   else
     where = "the kernel has " + std::to_string(cta.launch.parameters.size()) +
             " bytes of parameters";
-  w.cta->fault(w, "out-of-bounds", what + " is out of bounds: " + where, lane);
+  w.cta->fault(w, "bounds", what + " is out of bounds: " + where, lane);
   return false;
 }
 

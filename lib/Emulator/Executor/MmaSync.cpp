@@ -107,7 +107,7 @@ void scatter(Warp &w, uint32_t first, uint32_t second, const Row (&acc)[8]) {
 template <unsigned K, bool IsBfloat, bool IsHalfAccumulator>
 Flow mma(Warp &w, const Instruction &i) {
   if (w.mask != ~0u) {
-    w.cta->fault(w, "barrier-divergence",
+    w.cta->fault(w, "warp-sync",
                  "mma.sync is .aligned but not all 32 lanes of the warp "
                  "execute it");
     return Flow::Stop;

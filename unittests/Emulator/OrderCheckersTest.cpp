@@ -1,0 +1,179 @@
+//===- OrderCheckersTest.cpp - CTAs, warps and ends
+//------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Races between CTAs, instructions for whole warps, work that is left over, and
+// the core's own findings: the wrong space, out of bounds, misaligned.
+//
+//===----------------------------------------------------------------------===//
+#include "CheckerHarness.h"
+
+using namespace ptxvm;
+using namespace ptxvm::test;
+
+namespace {
+class OrderTest : public FaultTest {};
+TEST_P(OrderTest, findsTheFault) { findsTheFault(); }
+TEST_P(OrderTest, passesTheNearMiss) { passesTheNearMiss(); }
+
+const FaultCase kCore[] = {
+    {"pastTheEnd", "bounds", "ld.global.u32 %r0, [%i+8192];",
+     "0 bytes past the end of buffer 'in' (8192 bytes)",
+     "ld.global.u32 %r0, [%i+4096];"},
+    {"beforeTheStart", "bounds", "ld.global.u32 %r0, [%in+-8];",
+     "8 bytes before buffer 'in' (8192 bytes)", "ld.global.u32 %r0, [%in];"},
+    {"readOnly", "bounds", "st.global.u32 [%i], 0;",
+     "buffer 'in', which is read-only", "st.global.u32 [%o], 0;"},
+    {"misaligned", "alignment", "ld.global.v2.u32 {%r0, %r1}, [%in+4];",
+     "is not aligned to 8", "ld.global.v2.u32 {%r0, %r1}, [%in+8];"},
+    {"genericAsGlobal", "space",
+     "cvt.u64.u32 %rd0, %b; cvta.shared.u64 %rd0, %rd0; "
+     "st.global.u32 [%rd0], 0;",
+     "is in the wrong space: it is a generic address of shared memory; "
+     "cvta.to.shared gives",
+     "setp.eq.u32 %p0, %tid, 0; cvt.u64.u32 %rd0, %b; "
+     "cvta.shared.u64 %rd0, %rd0; @%p0 st.u32 [%rd0], 0;"},
+    {"sharedAsGlobal", "space",
+     "cvt.u64.u32 %rd0, %s; st.global.u32 [%rd0+64], 0;",
+     "as addresses of shared memory are", "st.shared.u32 [%s+64], 0;"},
+    {"globalAsShared", "space", "ld.shared.u32 %r0, [%in];",
+     "it is an address of global memory, in buffer 'in'", "ld.u32 %r0, [%in];"},
+};
+INSTANTIATE_TEST_SUITE_P(Core, OrderTest, testing::ValuesIn(kCore),
+                         [](const auto &i) { return i.param.name; });
+
+const FaultCase kWarpSync[] = {
+    {"alignedByPart", "warp-sync",
+     R"(setp.eq.u32 %p0, %tid, 0;
+        @%p0 st.shared.v4.u32 [%b], {0, 0, 0, 0};
+        bar.sync 0;
+        setp.lt.u32 %p0, %l, 16;
+        @%p0 ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%b];)",
+     "is .aligned but not all 32 lanes of the warp execute it",
+     R"(setp.eq.u32 %p0, %tid, 0;
+        @%p0 st.shared.v4.u32 [%b], {0, 0, 0, 0};
+        bar.sync 0;
+        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%b];)"},
+};
+
+const FaultCase kLeaks[] = {
+    {"copyWithoutWait", "leaks",
+     "cp.async.ca.shared.global [%s], [%i], 4; cp.async.commit_group;",
+     "cp.async.ca.shared.global was never waited for",
+     "cp.async.ca.shared.global [%s], [%i], 4; cp.async.commit_group; "
+     "cp.async.wait_group 0;"},
+    {"groupLeftOpen", "leaks",
+     R"(cp.async.ca.shared.global [%s], [%i], 4;
+        cp.async.commit_group;
+        cp.async.ca.shared.global [%s+256], [%i], 4;
+        cp.async.commit_group;
+        cp.async.wait_group 1;)",
+     "test.ptx:25:9: error: cp.async.ca.shared.global was never waited for",
+     R"(cp.async.ca.shared.global [%s], [%i], 4;
+        cp.async.commit_group;
+        cp.async.commit_group;
+        cp.async.wait_group 1;)"},
+    {"notCommitted", "leaks",
+     "cp.async.ca.shared.global [%s], [%i], 4; cp.async.wait_group 0;",
+     "was never waited for",
+     "cp.async.ca.shared.global [%s], [%i], 4; cp.async.wait_all;"},
+};
+INSTANTIATE_TEST_SUITE_P(Leaks, OrderTest, testing::ValuesIn(kLeaks),
+                         [](const auto &i) { return i.param.name; });
+
+/// Two or more CTAs; `message` empty = clean under every order.
+struct GridCase {
+  const char *name;
+  const char *body;
+  const char *message;
+};
+void PrintTo(const GridCase &c, std::ostream *os) { *os << c.name; }
+class GlobalRaceTest : public testing::TestWithParam<GridCase> {};
+
+TEST_P(GlobalRaceTest, findsWhatNothingOrders) {
+  const GridCase &c = GetParam();
+  std::string message = c.message;
+  for (const char *order : kOrders) {
+    Report r = check(c.body, "all", order, 4);
+    EXPECT_EQ(r.ok(), message.empty()) << order << ": " << allText(r);
+    EXPECT_NE(allText(r).find(message), std::string::npos) << allText(r);
+    for (const Diagnostic &d : r.diagnostics)
+      EXPECT_EQ(d.origin, "global-race") << d.str();
+  }
+}
+
+// %rd1 is the CTA's own word of 'out'.
+#define OWN_WORD                                                               \
+  "mov.u32 %r9, %ctaid.x; mad.wide.u32 %rd1, %r9, 4, %out; "                   \
+  "setp.eq.u32 %p0, %tid, 0; setp.ne.u32 %p1, %r9, 0;"
+const GridCase kGlobalRace[] = {
+    {"sameWord", "setp.eq.u32 %p0, %tid, 0; @%p0 st.global.u32 [%out], 1;",
+     "st.global.u32 writes buffer 'out' at byte 0, which st.global.u32 at "
+     "line 23 of CTA"},
+    {"ownWords", OWN_WORD "@%p0 st.global.u32 [%rd1], 1;", ""},
+    {"ownBytes",
+     "mov.u32 %r9, %ctaid.x; cvt.u64.u32 %rd1, %r9; add.u64 %rd1, %rd1, %out; "
+     "setp.eq.u32 %p0, %tid, 0; @%p0 st.global.u8 [%rd1], %r9;",
+     ""},
+    {"atomics",
+     "setp.eq.u32 %p0, %tid, 0; @%p0 red.global.add.u32 [counter], 1;", ""},
+    {"readers", "ld.global.u32 %r0, [%i];", ""},
+    {"readOfAWrite",
+     OWN_WORD "@%p0 st.global.u32 [%rd1], 1; xor.b32 %r9, %r9, 1; "
+              "mad.wide.u32 %rd2, %r9, 4, %in; ld.global.u32 %r1, [%rd2];",
+     ""},
+    // The last CTA reads what the others wrote; a counter says who is last.
+    {"lastWithFence", OWN_WORD R"(@%p0 st.global.u32 [%rd1], 7;
+        bar.sync 0;
+        @!%p0 bra END;
+        fence.acq_rel.gpu;
+        atom.global.inc.u32 %r1, [counter], 3;
+        fence.acq_rel.gpu;
+        setp.ne.u32 %p2, %r1, 3;
+        @%p2 bra END;
+        ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%out];
+        END: bar.warp.sync -1;)",
+     ""},
+    {"lastWithoutFence", OWN_WORD R"(@%p0 st.global.u32 [%rd1], 7;
+        bar.sync 0;
+        @!%p0 bra END;
+        atom.global.inc.u32 %r1, [counter], 3;
+        setp.ne.u32 %p2, %r1, 3;
+        @%p2 bra END;
+        ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%out];
+        END: bar.warp.sync -1;)",
+     "buffer 'out' at byte"},
+    {"acquireAndRelease", OWN_WORD R"(@%p0 st.global.u32 [%rd1], 7;
+        @!%p0 bra END;
+        atom.acq_rel.gpu.global.inc.u32 %r1, [counter], 3;
+        setp.ne.u32 %p2, %r1, 3;
+        @%p2 bra END;
+        ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%out];
+        END: bar.warp.sync -1;)",
+     ""},
+    // A fence for the CTA says nothing to other CTAs.
+    {"fenceTooNarrow", OWN_WORD R"(@%p0 st.global.u32 [%rd1], 7;
+        bar.sync 0;
+        @!%p0 bra END;
+        fence.acq_rel.cta;
+        atom.global.inc.u32 %r1, [counter], 3;
+        fence.acq_rel.cta;
+        setp.ne.u32 %p2, %r1, 3;
+        @%p2 bra END;
+        ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%out];
+        END: bar.warp.sync -1;)",
+     "buffer 'out' at byte"},
+    {"volatileAgainstPlain",
+     OWN_WORD "@%p0 ld.volatile.global.u32 %r1, [counter]; "
+              "@%p0 st.global.u32 [counter], 1;",
+     "buffer 'counter' at byte 0"},
+};
+INSTANTIATE_TEST_SUITE_P(Grid, GlobalRaceTest, testing::ValuesIn(kGlobalRace),
+                         [](const auto &i) { return i.param.name; });
+INSTANTIATE_TEST_SUITE_P(WarpSync, OrderTest, testing::ValuesIn(kWarpSync),
+                         [](const auto &i) { return i.param.name; });
+} // namespace

@@ -9,9 +9,7 @@
 // required: PTX text needs no tool.
 //
 //===----------------------------------------------------------------------===//
-#include "Ptxas.h"
-
-#include "fa/Compiler/Package.h"
+#include "fa/Compiler/Ptxas.h"
 
 #include <cerrno>
 #include <cstdlib>

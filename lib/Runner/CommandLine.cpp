@@ -13,6 +13,7 @@
 
 #include "fa/Runner/Report.h"
 #include "fa/Support/Npy.h"
+#include "fa/Support/OutputFile.h"
 #include "fa/Support/ToolOptions.h"
 
 #include <CLI/CLI.hpp>
@@ -149,33 +150,6 @@ Status readInputs(const Options &options, const Entry &entry, RunSpec &spec) {
   return {};
 }
 
-Status writeStages(const Program &program, const std::string &folder) {
-  std::error_code problem;
-  fs::create_directories(folder, problem);
-  if (problem)
-    return inputError("cannot be made: " + problem.message(), {folder, 0, 0});
-  for (const auto &[name, text] : program.stages)
-    if (Status status = writeFileText((fs::path(folder) / name).string(), text);
-        !status)
-      return status;
-  return {};
-}
-
-Status writeOutputs(const RunResult &result, const std::string &folder) {
-  std::error_code problem;
-  fs::create_directories(folder, problem);
-  if (problem)
-    return inputError("cannot be made: " + problem.message(), {folder, 0, 0});
-  for (size_t n = 0; n < result.outputs.size(); ++n) {
-    std::string name = "out" + std::to_string(n) + ".npy";
-    if (Status status =
-            writeNpy((fs::path(folder) / name).string(), result.outputs[n]);
-        !status)
-      return status;
-  }
-  return {};
-}
-
 void printResult(const RunResult &result, const Options &options) {
   std::string extents;
   for (const auto &[name, value] : result.extents)
@@ -253,6 +227,8 @@ public:
         fs::path(options.reportFile).extension() != ".json")
       return fail(
           inputError("--report=" + options.reportFile + " must end in .json"));
+    if (Status status = expectOutputs(); !status)
+      return fail(status.error());
     Expected<std::unique_ptr<Device>> device =
         registry.open(options.device, options.deviceOptions);
     // A wrong option ends here; a missing device only after compiling.
@@ -266,9 +242,8 @@ public:
         obtainProgram(device ? (*device)->defaultTarget() : "sm_80");
     if (!program)
       return fail(program.error());
-    if (!options.stagesFolder.empty())
-      if (Status status = writeStages(*program, options.stagesFolder); !status)
-        return fail(status.error());
+    if (Status status = writeStages(*program); !status)
+      return fail(status.error());
     if (!device) {
       std::printf("compiled for %s; not run\n",
                   program->manifest.target.c_str());
@@ -381,27 +356,65 @@ private:
     return result->exitCode();
   }
 
-  Status writeFiles(const RunResult &result) const {
+  /// The JSON file of --counters, empty without one.
+  std::string countersFile() const {
+    const std::string &file = options.deviceOptions.countersFile;
+    return file == kStdout ? "" : file;
+  }
+
+  /// A wrong path ends here, before the work. Folders first: the files may lie
+  /// in one.
+  Status expectOutputs() {
+    for (const std::string &folder :
+         {options.outputFolder, options.stagesFolder})
+      if (!folder.empty())
+        if (Status status = outputs.expectFolder(folder); !status)
+          return status;
+    for (const std::string &file : {countersFile(), options.reportFile})
+      if (!file.empty())
+        if (Status status = outputs.expectFile(file); !status)
+          return status;
+    return {};
+  }
+
+  /// At once: they are of use when the run fails.
+  Status writeStages(const Program &program) const {
+    if (options.stagesFolder.empty())
+      return {};
+    OutputFiles stages;
+    if (Status status = stages.addFolder(options.stagesFolder, program.stages);
+        !status)
+      return status;
+    return stages.commit();
+  }
+
+  /// All or none of them.
+  Status writeFiles(const RunResult &result) {
+    std::vector<std::pair<std::string, std::string>> arrays;
+    for (const Array &array : result.outputs)
+      arrays.push_back(
+          {"out" + std::to_string(arrays.size()) + ".npy", npyText(array)});
     if (!options.outputFolder.empty() && !result.failure)
-      if (Status status = writeOutputs(result, options.outputFolder); !status)
-        return status;
-    if (!options.deviceOptions.countersFile.empty() &&
-        options.deviceOptions.countersFile != kStdout)
-      if (Status status = writeFileText(options.deviceOptions.countersFile,
-                                        countersJson(result));
+      if (Status status = outputs.addFolder(options.outputFolder, arrays);
           !status)
         return status;
-    if (options.reportFile.empty())
-      return {};
-    CompileFacts facts;
-    facts.source = options.file;
-    facts.seconds = compileSeconds;
-    return writeFileText(options.reportFile, reportJson(result, facts));
+    if (std::string file = countersFile(); !file.empty())
+      if (Status status = outputs.addFile(file, countersJson(result)); !status)
+        return status;
+    if (!options.reportFile.empty()) {
+      CompileFacts facts{options.file, compileSeconds};
+      if (Status status =
+              outputs.addFile(options.reportFile, reportJson(result, facts));
+          !status)
+        return status;
+    }
+    return outputs.commit();
   }
 
   const Options &options;
   const DeviceRegistry &registry;
   const CompileFunction &compile;
+  OutputFiles outputs;
   double compileSeconds = 0;
 };
 

@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Support/Npy.h"
 
+#include "fa/Support/OutputFile.h"
+
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -410,7 +412,7 @@ Expected<Array> readNpyAny(const std::string &path) {
                             "' does not say what its bits mean");
 }
 
-Status writeNpy(const std::string &path, const Array &array) {
+std::string npyText(const Array &array) {
   std::string shape;
   for (int64_t extent : array.shape)
     shape += std::to_string(extent) + (array.shape.size() == 1 ? "," : ", ");
@@ -430,7 +432,11 @@ Status writeNpy(const std::string &path, const Array &array) {
   text += header;
   text.append(reinterpret_cast<const char *>(array.bytes.data()),
               array.bytes.size());
-  return writeFileText(path, text);
+  return text;
+}
+
+Status writeNpy(const std::string &path, const Array &array) {
+  return writeFileText(path, npyText(array));
 }
 
 Expected<std::string> readFileText(const std::string &path) {
@@ -454,34 +460,6 @@ Expected<std::vector<std::byte>> readFileBytes(const std::string &path) {
     return text.takeError();
   const std::byte *data = reinterpret_cast<const std::byte *>(text->data());
   return std::vector<std::byte>(data, data + text->size());
-}
-
-Status writeFileText(const std::string &path, const std::string &text) {
-  // A file is complete or not there: it is written beside its place and then
-  // renamed. What is no plain file (a pipe, /dev/null) is written as it is.
-  namespace fs = std::filesystem;
-  std::error_code code;
-  fs::file_status place = fs::status(path, code);
-  bool isPlain = !fs::exists(place) || fs::is_regular_file(place);
-  std::string partial = isPlain ? path + ".partial" : path;
-  std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
-  if (stream)
-    stream.write(text.data(), std::streamsize(text.size()));
-  stream.flush();
-  std::string reason = stream ? "" : std::strerror(errno);
-  stream.close();
-  if (reason.empty() && isPlain) {
-    // Through a symbolic link: the link stays.
-    fs::path target =
-        fs::is_symlink(path, code) ? fs::canonical(path, code) : fs::path(path);
-    fs::rename(partial, target, code);
-    reason = code ? code.message() : "";
-  }
-  if (reason.empty())
-    return {};
-  if (isPlain)
-    fs::remove(partial, code);
-  return Error{ErrorCode::Input, "cannot be written: " + reason, {path, 0, 0}};
 }
 
 } // namespace farun

@@ -5,11 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The command line around compile() and writePackage().
+// The command line around compile() and writePackage(). Where the results go is
+// looked at first, so that a wrong path costs no compilation.
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Compiler/Compiler.h"
-#include "fa/Compiler/Package.h"
+#include "fa/Compiler/Ptxas.h"
+#include "fa/Support/OutputFile.h"
+#include "fa/Support/Package.h"
 #include "fa/Support/ToolOptions.h"
 
 #include <CLI/CLI.hpp>
@@ -58,14 +61,55 @@ int fail(const farun::Error &error) {
   return int(error.code);
 }
 
+/// How to assemble, nothing unless asked to.
+farun::Expected<farun::AssembleFunction>
+findAssembler(const Arguments &arguments) {
+  if (!arguments.wantsCubin)
+    return farun::AssembleFunction();
+  farun::Expected<std::string> ptxas = mlir::fa::findPtxas();
+  if (!ptxas)
+    return ptxas.takeError();
+  return farun::AssembleFunction(
+      [ptxas = *ptxas, target = arguments.compile.target](
+          const std::string &ptx, const std::string &cubin) {
+        return mlir::fa::runPtxas(ptxas, target, ptx, cubin);
+      });
+}
+
+farun::Status expectOutputs(const Arguments &arguments,
+                            farun::OutputFiles &stages) {
+  if (!arguments.stagesFolder.empty())
+    if (farun::Status status = stages.expectFolder(arguments.stagesFolder);
+        !status)
+      return status;
+  return farun::checkPackagePath(arguments.output);
+}
+
+farun::Status write(const mlir::fa::CompiledKernel &kernel,
+                    const Arguments &arguments,
+                    const farun::AssembleFunction &assemble,
+                    farun::OutputFiles &stages) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const mlir::fa::StageText &stage : kernel.stages)
+    texts.push_back({stage.name, stage.text});
+  if (!texts.empty())
+    if (farun::Status status = stages.addFolder(arguments.stagesFolder, texts);
+        !status)
+      return status;
+  if (farun::Status status = farun::writePackage(kernel.manifest, kernel.ptx,
+                                                 arguments.output, assemble);
+      !status)
+    return status;
+  return stages.commit();
+}
+
 int run(Arguments &arguments) {
-  mlir::fa::PackageOptions package;
-  if (arguments.wantsCubin) {
-    farun::Expected<std::string> ptxas = mlir::fa::findPtxas();
-    if (!ptxas)
-      return fail(ptxas.error());
-    package.ptxas = *ptxas;
-  }
+  farun::Expected<farun::AssembleFunction> assemble = findAssembler(arguments);
+  if (!assemble)
+    return fail(assemble.error());
+  farun::OutputFiles stages;
+  if (farun::Status status = expectOutputs(arguments, stages); !status)
+    return fail(status.error());
   if (arguments.compile.path == "-") {
     arguments.compile.path = "<stdin>";
     arguments.compile.text.assign(std::istreambuf_iterator<char>(std::cin), {});
@@ -79,16 +123,8 @@ int run(Arguments &arguments) {
     return fail(kernel.error());
   for (const std::string &line : kernel->diagnostics)
     std::cerr << line << "\n";
-  if (arguments.compile.keepStages)
-    if (farun::Status status =
-            mlir::fa::writeStages(kernel->stages, arguments.stagesFolder);
-        !status)
-      return fail(status.error());
-  if (farun::Status status =
-          mlir::fa::writePackage(*kernel, arguments.output, package);
-      !status)
-    return fail(status.error());
-  return 0;
+  farun::Status status = write(*kernel, arguments, *assemble, stages);
+  return status ? 0 : fail(status.error());
 }
 
 } // namespace

@@ -55,6 +55,9 @@ Problem Arguments::addInput(const std::string &path, bool isReadOnly,
   auto array = readNpyAny(path);
   if (!array)
     return array.error().message;
+  if (!output.empty())
+    if (Status status = files.expectFile(output); !status)
+      return status.error().message;
   Buffer b;
   b.address = device.alloc(array->bytes.size(), path, isReadOnly);
   device.write(b.address, array->bytes.data(), array->bytes.size());
@@ -92,6 +95,8 @@ Problem Arguments::addOutput(const std::string &rest, ptxvm::Device &device) {
     return "this output has more than 64 GB";
   Buffer b;
   b.output = rest.substr(0, colon);
+  if (Status status = files.expectFile(b.output); !status)
+    return status.error().message;
   b.array = Array(*type, shape);
   b.address = device.alloc(b.array.bytes.size(), b.output);
   arguments.push_back(ptxvm::Argument::of(b.address));
@@ -180,7 +185,7 @@ int Arguments::finish(ptxvm::Device &device) {
   for (const Buffer &b : buffers) {
     if (b.output.empty())
       continue;
-    Status written = writeNpy(b.output, b.array);
+    Status written = files.addFile(b.output, npyText(b.array));
     if (!written) {
       std::fprintf(stderr, "%s\n", written.error().str().c_str());
       return 2;

@@ -14,16 +14,20 @@
 
 #include "fa/Emulator/Device.h"
 #include "fa/Support/Npy.h"
+#include "fa/Support/OutputFile.h"
 
 #include <optional>
 
 class Arguments {
 public:
+  /// `files` take the outputs.
+  explicit Arguments(farun::OutputFiles &files) : files(files) {}
+
   /// Takes one --arg and makes its buffer; returns what is wrong with it.
   std::optional<std::string> add(const std::string &text,
                                  ptxvm::Device &device);
   const std::vector<ptxvm::Argument> &values() const { return arguments; }
-  /// Compares, then writes; returns the exit code.
+  /// Compares, then adds the outputs to the files; returns the exit code.
   int finish(ptxvm::Device &device);
 
 private:
@@ -44,6 +48,7 @@ private:
                                        const std::string &value);
   bool compare(const Buffer &b, int &code);
 
+  farun::OutputFiles &files;
   std::vector<ptxvm::Argument> arguments;
   std::vector<Buffer> buffers;
   bool lastIsOutput = false;

@@ -18,7 +18,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fstream>
 
 using namespace ptxvm;
 
@@ -30,6 +29,11 @@ struct Options {
   std::vector<std::string> args;
   farun::DeviceOptions device;
 };
+
+int fail(const farun::Error &error) {
+  std::fprintf(stderr, "%s\n", error.str().c_str());
+  return 2;
+}
 
 int inputError(const std::string &message) {
   std::fprintf(stderr, "error: %s\n", message.c_str());
@@ -62,6 +66,24 @@ int listCheckers() {
   return 0;
 }
 
+/// The JSON file of --counters, empty without one.
+std::string countersFile(const Options &o) {
+  const std::string &file = o.device.countersFile;
+  return file == farun::kStdout ? "" : file;
+}
+
+int writeCounters(const Options &o, const Counters &counters,
+                  farun::OutputFiles &files) {
+  if (o.device.countersFile == farun::kStdout)
+    for (const auto &[name, value] : counters.values())
+      std::printf("counter: %s=%.15g\n", name.c_str(), value);
+  std::string file = countersFile(o);
+  if (file.empty())
+    return 0;
+  farun::Status status = files.addFile(file, counters.json());
+  return status ? 0 : fail(status.error());
+}
+
 int run(const Options &o) {
   LaunchShape shape;
   shape.dynamicSharedBytes = o.shared;
@@ -86,34 +108,33 @@ int run(const Options &o) {
     return inputError(o.file + " has " + std::to_string(kernels.size()) +
                       " entries; choose one with --entry=NAME");
   auto setup = makeSetup(o.device);
-  if (!setup) {
-    std::fprintf(stderr, "%s\n", setup.error().str().c_str());
-    return 2;
-  }
+  if (!setup)
+    return fail(setup.error());
   Device device(setup->device);
   setup->checkers.attach(device);
   Counters counters;
   if (!o.device.countersFile.empty())
     device.addObserver(counters);
-  Arguments arguments;
+  farun::OutputFiles files;
+  if (std::string file = countersFile(o); !file.empty())
+    if (farun::Status status = files.expectFile(file); !status)
+      return fail(status.error());
+  Arguments arguments(files);
   for (const std::string &text : o.args)
     if (auto problem = arguments.add(text, device))
       return inputError("--arg=" + text + ": " + *problem);
   Report report = device.launch(*module, entry, shape, arguments.values());
   for (const Diagnostic &d : report.diagnostics)
     std::fprintf(stderr, "%s\n", d.str().c_str());
-  if (o.device.countersFile == farun::kStdout) {
-    for (const auto &[name, value] : counters.values())
-      std::printf("counter: %s=%.15g\n", name.c_str(), value);
-  } else if (!o.device.countersFile.empty()) {
-    std::ofstream out(o.device.countersFile);
-    out << counters.json();
-    if (!out)
-      return inputError("cannot write " + o.device.countersFile);
-  }
-  if (!report.ok())
-    return report.status == Status::Invalid ? 2 : 4;
-  int code = arguments.finish(device);
+  int code = report.status == Status::Invalid ? 2
+             : report.ok()                    ? arguments.finish(device)
+                                              : 4;
+  if (int wrong = writeCounters(o, counters, files))
+    return wrong;
+  // After 2 nothing ran, or a result found no place.
+  if (farun::Status status = code == 2 ? farun::Status() : files.commit();
+      !status)
+    return fail(status.error());
   if (code == 0)
     std::printf("ok: %llu warp instructions, %llu CTAs\n",
                 (unsigned long long)report.counters.warpInstructions,

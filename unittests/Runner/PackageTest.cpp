@@ -8,6 +8,8 @@
 
 #include "fa/Runner/InputGenerator.h"
 #include "fa/Support/Npy.h"
+#include "fa/Support/OutputFile.h"
+#include "fa/Support/Package.h"
 
 #include <gtest/gtest.h>
 
@@ -18,24 +20,68 @@ using namespace farun::test;
 
 namespace {
 
-TEST(Package, SavesAndLoads) {
+TEST(Package, WritesAndReads) {
   std::string folder = testing::TempDir() + "fa-package-test.fapkg";
+  std::filesystem::remove_all(folder);
   Program program = attentionProgram();
-  ASSERT_TRUE(bool(savePackage(program, folder)));
+  ASSERT_TRUE(bool(writePackage(program.manifest, program.ptx, folder)));
   Expected<Program> back = loadPackage(folder);
   ASSERT_TRUE(bool(back)) << back.error().str();
   EXPECT_EQ(back->ptx, program.ptx);
   EXPECT_EQ(manifestToJson(back->manifest), manifestToJson(program.manifest));
 
-  // A manifest may not reach out of its package.
-  std::string text = manifestToJson(program.manifest);
-  text.replace(text.find("kernel.ptx"), 10, "../../x.ptx");
-  ASSERT_TRUE(bool(writeFileText(folder + "/manifest.json", text)));
-  EXPECT_NE(loadPackage(folder).error().message.find("must name a file"),
-            std::string::npos);
+  // A manifest may not reach out of its package, and its PTX file is there.
+  std::string manifestPath = folder + "/manifest.json";
+  auto refusal = [&](const std::string &name) {
+    std::string text = manifestToJson(program.manifest);
+    text.replace(text.find("kernel.ptx"), 10, name);
+    EXPECT_TRUE(bool(writeFileText(manifestPath, text)));
+    Expected<Program> result = loadPackage(folder);
+    return result ? std::string("no error") : result.error().str();
+  };
+  for (const char *name : {"../../x.ptx", "", ".", "..", "/x.ptx", "a/b.ptx"})
+    EXPECT_EQ(refusal(name), manifestPath +
+                                 ": error: in the manifest, 'ptx' is '" + name +
+                                 "' and must name a file of the package");
+  EXPECT_EQ(refusal("other.ptx"),
+            manifestPath + ": error: in the manifest, 'ptx' is 'other.ptx', a "
+                           "file of the package that cannot be opened: No such "
+                           "file or directory");
   std::filesystem::remove_all(folder);
   EXPECT_EQ(loadPackage(folder).error().message,
             "is no package: a folder with manifest.json is needed");
+}
+
+/// The assembler is the last to fail; what was there stays.
+TEST(Package, AFailureLeavesWhatWasThere) {
+  std::string folder = testing::TempDir() + "fa-package-kept";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  Program program = attentionProgram();
+  for (const char *name : {"/p.fapkg", "/k.ptx"}) {
+    std::string path = folder + name;
+    ASSERT_TRUE(bool(writePackage(program.manifest, "// first", path)));
+    Status failed =
+        writePackage(program.manifest, "// second", path,
+                     [](const std::string &, const std::string &) -> Status {
+                       return deviceError("no assembler");
+                     });
+    ASSERT_FALSE(bool(failed));
+    EXPECT_EQ(failed.error().message, "no assembler");
+  }
+  EXPECT_EQ(*readFileText(folder + "/p.fapkg/kernel.ptx"), "// first");
+  EXPECT_EQ(*readFileText(folder + "/k.ptx"), "// first");
+  size_t count = 0;
+  for (auto it = std::filesystem::directory_iterator(folder);
+       it != std::filesystem::directory_iterator(); ++it)
+    ++count;
+  EXPECT_EQ(count, 3u); // p.fapkg, k.ptx, k.json
+  EXPECT_EQ(checkPackagePath(folder).error().message,
+            "cannot be written: it exists and is no package");
+  EXPECT_EQ(checkPackagePath(folder + "/no/x.ptx").error().message,
+            "cannot be written: No such file or directory");
+  EXPECT_TRUE(bool(checkPackagePath(folder + "/p.fapkg")));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(InputGenerator, NormalAndLegal) {

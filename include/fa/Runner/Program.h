@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // PTX and its manifest: what the compiler gives, and what a package NAME.fapkg
-// (a folder with manifest.json and the PTX file that it names) holds.
+// (fa/Support/Package.h) holds.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_RUNNER_PROGRAM_H
@@ -28,11 +28,8 @@ struct Program {
   std::vector<std::pair<std::string, std::string>> stages;
 };
 
-/// Reads a package; every problem names the file.
+/// readPackage() as a program.
 Expected<Program> loadPackage(const std::string &folder);
-
-/// Writes manifest.json and kernel.ptx into a folder, made when missing.
-Status savePackage(const Program &program, const std::string &folder);
 
 } // namespace farun
 

@@ -49,13 +49,13 @@ Expected<Array> readNpyAs(const std::string &path, ElementType type);
 /// types without a counterpart here.
 Expected<Array> readNpyAny(const std::string &path);
 
-/// Writes a row-major file; bf16 and fp8 as unsigned bits, i1 as bool.
+/// The content of a row-major file; bf16 and fp8 as unsigned bits, i1 as bool.
+std::string npyText(const Array &array);
 Status writeNpy(const std::string &path, const Array &array);
 
 /// The whole content of a file, or an Error that names it.
 Expected<std::vector<std::byte>> readFileBytes(const std::string &path);
 Expected<std::string> readFileText(const std::string &path);
-Status writeFileText(const std::string &path, const std::string &text);
 
 } // namespace farun
 

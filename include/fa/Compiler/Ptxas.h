@@ -4,14 +4,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef FA_LIB_COMPILER_PTXAS_H
-#define FA_LIB_COMPILER_PTXAS_H
+#ifndef FA_COMPILER_PTXAS_H
+#define FA_COMPILER_PTXAS_H
 
 #include "fa/Support/Expected.h"
 
 #include <string>
 
 namespace mlir::fa {
+
+/// NVIDIA's assembler: what $FA_PTXAS names if that is set, else on PATH, in
+/// $CUDA_HOME/bin or /usr/local/cuda/bin. A Device error that names it when
+/// there is none.
+farun::Expected<std::string> findPtxas();
 
 /// Assembles the PTX file `input` for `target` into `output`; a Device error
 /// with the assembler's words when it fails.
@@ -20,4 +25,4 @@ farun::Status runPtxas(const std::string &ptxas, const std::string &target,
 
 } // namespace mlir::fa
 
-#endif // FA_LIB_COMPILER_PTXAS_H
+#endif // FA_COMPILER_PTXAS_H

@@ -82,6 +82,52 @@ TEST(Divergence, branchTable) {
     EXPECT_EQ(r.out[0][l], want[l & 3]);
 }
 
+TEST(Barrier, aReductionKeepsTheResultOfItsOwnPhase) {
+  // Warps 0 and 1 vote in the first phase, 1 and 2 in the second, which is over
+  // before warp 0 gets its next turn.
+  auto module = Module::parse(R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %w, %t, %n, %m;
+  .reg .b64 %a;
+  .reg .pred %no, %yes, %skip, %only;
+  mov.u32 %t, %tid.x;
+  shr.u32 %w, %t, 5;
+  setp.eq.u32 %yes, 0, 0;
+  setp.ne.u32 %no, 0, 0;
+  setp.gt.u32 %skip, %w, 1;
+  setp.eq.u32 %only, %w, 0;
+  mov.u32 %n, 99;
+  mov.u32 %m, 99;
+  @!%skip barrier.red.popc.u32 %n, 3, 64, %yes;
+  @!%only barrier.red.popc.u32 %m, 3, 64, %no;
+  ld.param.u64 %a, [out];
+  mad.wide.u32 %a, %t, 8, %a;
+  st.global.v2.u32 [%a], {%n, %m};
+  ret;
+})",
+                              "test.ptx");
+  ASSERT_TRUE(module) << module.error().str();
+  for (int seed = 0; seed <= 10; ++seed) {
+    DeviceOptions options;
+    if (seed)
+      options.order = {OrderPolicy::Random, uint64_t(seed)};
+    Device device(options);
+    uint32_t got[96][2];
+    uint64_t out = device.alloc(sizeof(got), "out");
+    Report r = device.launch(*module, "k", {{1}, {96}, {1}, 0},
+                             {Argument::of(out)});
+    ASSERT_TRUE(r.ok()) << r.diagnostics.at(0).str();
+    device.read(out, got, sizeof(got));
+    for (uint32_t t = 0; t < 96; ++t) {
+      EXPECT_EQ(got[t][0], t < 64 ? 64u : 99u) << t;
+      EXPECT_EQ(got[t][1], t < 32 ? 99u : 0u) << t;
+    }
+  }
+}
+
 struct ShuffleCase {
   const char *mode;
   uint32_t b, c;

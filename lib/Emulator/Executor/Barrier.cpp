@@ -41,11 +41,12 @@ void CTA::complete(Warp &w, uint32_t number, BarrierEvent::Kind kind) {
       if (g.state == Group::AtBarrier && g.barrier == number) {
         g.state = Group::Ready;
         g.released = true;
+        // The next phase may be over before this group runs again.
+        g.counts = b.counts;
       }
+  w.counts = b.counts;
   std::fill(b.arrived.begin(), b.arrived.end(), 0);
-  b.lastTrue = b.trueCount;
-  b.lastTotal = b.totalCount;
-  b.trueCount = b.totalCount = 0;
+  b.counts = {};
   b.inUse = false;
 }
 
@@ -114,8 +115,6 @@ Flow sync(Warp &w, const Instruction &i) {
     // Lanes of this warp that waited are ready too.
     if (w.others.empty())
       return Flow::Next;
-    w.others.push_back({Group::Ready, w.pc + 1, w.mask, 0, 0, false});
-    w.group &= ~w.mask;
     ++w.pc;
     return Flow::Split;
   }
@@ -130,31 +129,37 @@ Flow arriveOnly(Warp &w, const Instruction &i) {
   return Flow::Next;
 }
 
-void writeReduction(Warp &w, const Instruction &i, const Barrier &b) {
+void writeReduction(Warp &w, const Instruction &i) {
+  const BarrierCounts &c = w.counts;
   if (i.imm) {
-    bool t = i.imm == 1 ? b.lastTrue == b.lastTotal : b.lastTrue != 0;
+    bool t = i.imm == 1 ? c.isTrue == c.total : c.isTrue != 0;
     w.preds[i.dst] = (w.preds[i.dst] & ~w.mask) | (t ? w.mask : 0);
     return;
   }
   for (uint32_t m = w.mask; m; m &= m - 1)
-    w.regs[i.dst + unsigned(__builtin_ctz(m))] = b.lastTrue;
+    w.regs[i.dst + unsigned(__builtin_ctz(m))] = c.isTrue;
 }
 
 Flow reduce(Warp &w, const Instruction &i) {
+  if (w.released) {
+    w.released = false;
+    writeReduction(w, i);
+    return Flow::Next;
+  }
   uint32_t number, threads;
   if (!operands(w, i, number, threads))
     return Flow::Stop;
   Barrier &b = w.cta->barriers[number];
-  if (!w.released) {
-    uint32_t p = w.preds[i.c] ^ (i.aux & 2 ? ~0u : 0);
-    b.trueCount += uint32_t(__builtin_popcount(p & w.mask));
-    b.totalCount += uint32_t(__builtin_popcount(w.mask));
-    if (!w.cta->arrive(w, number, threads, BarrierEvent::Reduce))
-      return parkActive(w, Group::AtBarrier, 0, number);
-  }
-  w.released = false;
-  writeReduction(w, i, b);
-  return Flow::Next;
+  uint32_t p = w.preds[i.c] ^ (i.aux & 2 ? ~0u : 0);
+  b.counts.isTrue += uint32_t(__builtin_popcount(p & w.mask));
+  b.counts.total += uint32_t(__builtin_popcount(w.mask));
+  if (!w.cta->arrive(w, number, threads, BarrierEvent::Reduce))
+    return parkActive(w, Group::AtBarrier, 0, number);
+  writeReduction(w, i);
+  if (w.others.empty())
+    return Flow::Next;
+  ++w.pc;
+  return Flow::Split;
 }
 } // namespace
 

@@ -43,12 +43,18 @@ struct Launch {
   std::atomic<uint64_t> issued{0};
 };
 
+/// The predicates that bar.red has seen in one phase.
+struct BarrierCounts {
+  uint32_t isTrue = 0, total = 0;
+};
+
 struct Group {
   enum State : uint8_t { Ready, AtBarrier, AtWarpSync } state = Ready;
   uint32_t pc = 0, mask = 0;
   uint32_t wanted = 0;   ///< AtWarpSync: the membermask
   uint32_t barrier = 0;  ///< AtBarrier: its number; AtWarpSync: 1 = bar.warp
   bool released = false; ///< what it waited for has come: finish the handler
+  BarrierCounts counts;  ///< AtBarrier, once released: of the phase it was in
 };
 
 /// A cp.async whose bytes have not moved.
@@ -77,6 +83,7 @@ struct Warp {
   std::vector<Group> others;
   /// The current instruction is run again because what it waited for came.
   bool released = false;
+  BarrierCounts counts; ///< with `released`: what the barrier counted
   Allocation *lastBuffer = nullptr;
   std::vector<PendingCopy> copies;
   std::array<uint32_t, 32> openGroup{}; ///< number of each lane's open group
@@ -90,9 +97,7 @@ struct Barrier {
   uint32_t expected = 0;         ///< threads; 0 = all of the CTA
   bool inUse = false;
   uint32_t firstPc = 0;
-  // bar.red: counts of the phase in progress, and of the last one.
-  uint32_t trueCount = 0, totalCount = 0;
-  uint32_t lastTrue = 0, lastTotal = 0;
+  BarrierCounts counts;          ///< bar.red: of the phase in progress
 };
 
 struct CTA {

@@ -50,7 +50,7 @@ static void releaseWarpSyncs(Warp &w) {
 
 bool ptxvm::selectGroup(Warp &w, unsigned skip) {
   if (w.group)
-    w.others.push_back({Group::Ready, w.pc, w.group, 0, 0, w.released});
+    w.others.push_back({Group::Ready, w.pc, w.group, 0, 0, w.released, w.counts});
   w.group = 0;
   w.released = false;
   std::sort(w.others.begin(), w.others.end(),
@@ -73,6 +73,7 @@ bool ptxvm::selectGroup(Warp &w, unsigned skip) {
   w.pc = g.pc;
   w.group = g.mask;
   w.released = g.released;
+  w.counts = g.counts;
   if (!g.released)
     std::erase_if(w.others, [&](const Group &o) {
       bool joins = o.pc == w.pc && o.state != Group::AtBarrier && !o.released;

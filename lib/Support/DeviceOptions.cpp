@@ -20,6 +20,8 @@ const std::vector<DeviceOption> &deviceOptionTable() {
        &DeviceOptions::threads},
       {"--max-instructions", "stop a kernel after so many warp instructions",
        nullptr, &DeviceOptions::maxInstructions},
+      {"--max-cluster", "largest cluster; 8 by default, 16 on some chips",
+       nullptr, &DeviceOptions::maxCluster},
       {"--tensor-model", "arithmetic of the tensor cores: fma", nullptr,
        &DeviceOptions::tensorModel},
       {"--approx", "arithmetic of approximate functions: exact", nullptr,

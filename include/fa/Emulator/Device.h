@@ -60,6 +60,8 @@ struct DeviceOptions {
   bool lateCompletion = true;
   /// Largest shared memory of a CTA, static and dynamic (227 KiB: sm_90).
   uint32_t maxSharedBytes = 227 * 1024;
+  /// Largest cluster; 8 is what every sm_90 has, some have 16.
+  uint32_t maxClusterSize = 8;
   /// Errors that observers may report before the launch is stopped.
   unsigned maxDiagnostics = 64;
 };
@@ -79,7 +81,8 @@ struct Argument {
 struct LaunchShape {
   Dim3 grid;
   Dim3 block;
-  Dim3 cluster;
+  /// CTAs of a cluster; 0x0x0 leaves it to the kernel, or is 1x1x1.
+  Dim3 cluster{0, 0, 0};
   uint32_t dynamicSharedBytes = 0;
 };
 

@@ -48,6 +48,8 @@ struct KernelSignature {
   std::optional<Dim3> requiredThreads; ///< `.reqntid`
   std::optional<Dim3> maximumThreads;  ///< `.maxntid`
   std::optional<Dim3> requiredCluster; ///< `.reqnctapercluster`
+  bool isExplicitCluster = false;      ///< `.explicitcluster`
+  uint32_t maximumRegisters = 0;       ///< `.maxnreg`; 0 = not given
 };
 
 class ModuleImpl;

@@ -26,6 +26,7 @@ struct DeviceOptions {
   unsigned threads = 0;         ///< host threads, 0 = one for each core
   std::string order;            ///< "round-robin", "reverse", "random:SEED"
   uint64_t maxInstructions = 0; ///< 0 = no limit
+  unsigned maxCluster = 0;      ///< largest cluster, 0 = 8
   std::string sanitize;         ///< "", "all", "none" or a list of checkers
   std::string countersFile;     ///< "" none, kStdout lines, else a JSON file
   bool counters = false;        ///< count, for a file or for a report

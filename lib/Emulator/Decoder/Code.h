@@ -60,6 +60,7 @@ struct MemoryAux {
   uint8_t flags; ///< kWideRegister, kSigned, kWideAddress
   uint8_t space; ///< Space, or kGeneric
   static constexpr uint8_t kWideRegister = 1, kSigned = 2, kWideAddress = 4;
+  static constexpr uint8_t kCluster = 16; ///< .shared::cluster
   static constexpr uint8_t kGeneric = 255;
   uint32_t pack() const {
     return bytes | count << 8 | flags << 16 | uint32_t(space) << 24;
@@ -110,6 +111,7 @@ enum class Special : uint8_t {
   NclusteridZ,
   DynamicSmemSize,
   TotalSmemSize,
+  IsExplicitCluster,
   Clock,
   Count
 };

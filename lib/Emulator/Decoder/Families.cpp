@@ -129,7 +129,8 @@ void FamilyDecoders::cvta() {
   f.needOperands(s, 2, 2);
   if (!isWideType(m.types[0]))
     f.fail(s.at, "unsupported instruction '" + d.info.opcode + "'");
-  uint64_t window = m.has("shared")  ? kSharedWindow
+  bool isShared = m.has("shared") || m.has("shared::cluster");
+  uint64_t window = isShared         ? kSharedWindow
                     : m.has("local") ? kLocalWindow
                     : m.has("param") ? kParamWindow
                                      : 0;
@@ -147,8 +148,12 @@ void FamilyDecoders::isspacep() {
   f.needOperands(s, 2, 2);
   d.inst.dst = f.predicateDestination(s.operands[0], d);
   data(&Instruction::a, kFieldA, s.operands[1], true);
-  d.inst.imm = int32_t(m.has("shared")  ? Space::Shared
-                       : m.has("local") ? Space::Local
+  if (m.has("shared") || m.has("shared::cluster")) {
+    d.inst.row = rowOfHandler("isspacep_shared");
+    d.inst.aux = m.has("shared::cluster");
+    return;
+  }
+  d.inst.imm = int32_t(m.has("local")   ? Space::Local
                        : m.has("param") ? Space::Param
                                         : Space::Global);
 }
@@ -296,11 +301,12 @@ bool ptxvm::decodeFamily(const std::string &name, FunctionDecoder &decoder,
   using Function = void (FamilyDecoders::*)();
   static const std::unordered_map<std::string, Function> functions = {
 #define F(name) {#name, &FamilyDecoders::name}
-      F(setp),     F(testp), F(prmt), F(movpred), F(mov),    F(cvta),
-      F(isspacep), F(cvt),   F(bra),  F(brx),     F(exit),   F(ret),
-      F(ld),       F(st),    F(atom), F(shfl),    F(vote),   F(match),
-      F(redux),    F(elect), F(bar),  F(barwarp), F(barred), F(cpasync),
-      F(ldmatrix), F(mma)
+      F(setp), F(testp), F(prmt), F(movpred), F(mov), F(cvta), F(isspacep),
+      F(cvt), F(bra), F(brx), F(exit), F(ret), F(ld), F(st), F(atom), F(shfl),
+      F(vote), F(match), F(redux), F(elect), F(bar), F(barwarp), F(barred),
+      F(cpasync), F(ldmatrix), F(mma),
+      // AsyncFamilies.cpp
+      F(mapa), F(getctarank)
 #undef F
   };
   auto found = functions.find(name);

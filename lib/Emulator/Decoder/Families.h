@@ -50,6 +50,9 @@ struct FamilyDecoders {
   void bar();
   void barwarp();
   void barred();
+  // AsyncFamilies.cpp
+  void mapa();
+  void getctarank();
 
   // Helpers of the functions above.
   void data(uint32_t Instruction::*field, uint8_t bit, const ast::Operand &o,

@@ -85,6 +85,12 @@ static bool wordsFit(const InstructionRow &row, const OpcodeMatch &m) {
       continue;
     if (contains(optional, "CACHE") && isCacheHint(word))
       continue;
+    // What reaches the own window by address reaches the cluster's.
+    bool movesData = row.category == Category::Load ||
+                     row.category == Category::Store ||
+                     row.category == Category::Atomic;
+    if (word == "shared::cluster" && movesData && contains(optional, "shared"))
+      continue;
     return false;
   }
   return true;

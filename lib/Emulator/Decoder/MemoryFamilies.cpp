@@ -22,7 +22,7 @@ std::vector<Operand> FamilyDecoders::elements(const Operand &o) {
 }
 
 uint8_t FamilyDecoders::spaceWord() {
-  if (m.has("shared"))
+  if (m.has("shared") || m.has("shared::cluster"))
     return uint8_t(Space::Shared);
   if (m.has("global") || m.has("const"))
     return uint8_t(Space::Global);
@@ -60,6 +60,8 @@ void FamilyDecoders::access(const Operand &where, const Operand &what,
   }
   if (anyWide)
     aux.flags |= MemoryAux::kWideRegister;
+  if (m.has("shared::cluster"))
+    aux.flags |= MemoryAux::kCluster;
   if (type == "s8" || type == "s16" || type == "s32")
     aux.flags |= MemoryAux::kSigned;
   f.address(where, d, aux);
@@ -113,6 +115,8 @@ void FamilyDecoders::atom() {
   d.inst.d = uint32_t(op);
   if (isRed)
     aux.flags |= 8;
+  if (m.has("shared::cluster"))
+    aux.flags |= MemoryAux::kCluster;
   if (wide)
     aux.flags |= MemoryAux::kWideRegister;
   d.inst.aux = aux.pack();

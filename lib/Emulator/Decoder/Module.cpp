@@ -41,6 +41,8 @@ static KernelSignature signatureOf(const ast::Function &f,
     s.maximumThreads = f.maximumThreads;
   if (f.requiredCluster.x)
     s.requiredCluster = f.requiredCluster;
+  s.isExplicitCluster = f.isExplicitCluster;
+  s.maximumRegisters = f.maximumRegisters;
   return s;
 }
 

@@ -34,9 +34,10 @@ void moveBytes(Warp &w, const Instruction &i, const PendingCopy &c,
       notifyAccess(
           w, i, c.pc, AccessKind::AsyncRead, Space::Global, readers, c.bytes,
           c.global.data(), c.sourceBytes.data(),
-          cta.launch.memory.find(c.global[unsigned(__builtin_ctz(readers))]));
+          cta.launch.memory.find(c.global[unsigned(__builtin_ctz(readers))]),
+          cta.rank);
     notifyAccess(w, i, c.pc, AccessKind::AsyncWrite, Space::Shared, lanes,
-                 c.bytes, c.shared.data(), nullptr, nullptr);
+                 c.bytes, c.shared.data(), nullptr, nullptr, cta.rank);
   }
   for (uint32_t m = lanes; m; m &= m - 1) {
     unsigned l = unsigned(__builtin_ctz(m));

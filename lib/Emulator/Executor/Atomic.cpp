@@ -77,7 +77,9 @@ Flow run(Warp &w, const Instruction &i, Combine combine) {
                         i.imm,
                         aux.space,
                         aux.bytes,
-                        AccessKind::Atomic};
+                        AccessKind::Atomic,
+                        true,
+                        bool(aux.flags & MemoryAux::kCluster)};
   Access a;
   if (!resolveAccess(w, i, request, a))
     return Flow::Stop;

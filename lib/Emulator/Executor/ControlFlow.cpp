@@ -8,6 +8,7 @@
 // PTX ISA 9.1 sections 9.7.12 and 9.7.19.
 //
 //===----------------------------------------------------------------------===//
+#include "Cluster.h"
 #include "Handlers.h"
 #include "MemoryAccess.h"
 
@@ -59,7 +60,11 @@ Flow exitLanes(Warp &w, const Instruction &) {
   w.group &= ~w.mask;
   ++w.pc;
   w.cta->recheckBarriers(w);
-  return Flow::Split;
+  Cluster &cluster = *w.cta->cluster;
+  cluster.recheckBarrier(w);
+  if (w.isDone())
+    cluster.warpExited(w);
+  return cluster.failed ? Flow::Stop : Flow::Split;
 }
 
 Flow trap(Warp &w, const Instruction &) {

@@ -49,6 +49,7 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
     addShuffle(list);
     addBarrier(list);
     addAsyncCopy(list);
+    addCluster(list);
     addControlFlow(list);
     addDirectedRounding(list);
 #define ADD_ALL(isa)                                                           \

@@ -32,6 +32,7 @@ void addAtomic(HandlerList &list);
 void addShuffle(HandlerList &list);
 void addBarrier(HandlerList &list);
 void addAsyncCopy(HandlerList &list);
+void addCluster(HandlerList &list);
 void addControlFlow(HandlerList &list);
 void addDirectedRounding(HandlerList &list);
 

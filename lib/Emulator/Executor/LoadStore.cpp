@@ -64,7 +64,7 @@ Flow access(Warp &w, const Instruction &i, AccessKind kind) {
   AccessRequest request{
       w.mask, i.a,       bool(aux.flags & MemoryAux::kWideAddress),
       i.imm,  aux.space, uint32_t(aux.bytes) * aux.count,
-      kind};
+      kind,   true,      bool(aux.flags & MemoryAux::kCluster)};
   Access a;
   if (!resolveAccess(w, i, request, a))
     return Flow::Stop;

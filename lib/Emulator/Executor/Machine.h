@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Launch (shared by all host threads, read-only while running), CTA and Warp.
+// Launch (shared by all host threads, read-only while running), CTA and Warp;
+// a CTA belongs to a Cluster (Cluster.h), if only to one of its own.
 // A warp is a resumable machine: its lanes are split into groups that share a
 // pc; the current group is in `pc` and `group`, the others in `others`. The
 // group with the lowest pc runs, and groups merge where their pcs meet; see
@@ -20,6 +21,7 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,18 +29,20 @@
 namespace ptxvm {
 
 struct CTA;
+struct Cluster;
 
 /// What all CTAs of a launch share.
 struct Launch {
   const Kernel &kernel;
   std::vector<Instruction> code; ///< with handlers
-  const LaunchShape &shape;
+  const LaunchShape &shape;      ///< its cluster is never empty
   const DeviceOptions &options;
   GlobalMemory &memory;
   std::vector<uint8_t> parameters;
   std::vector<uint32_t> readOnlyImage; ///< of the register file, lanes spread
   uint32_t sharedBytes = 0;
   uint32_t dynamicSharedStart = 0;
+  bool isExplicitCluster = false;
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> issued{0};
 };
@@ -49,12 +53,23 @@ struct BarrierCounts {
 };
 
 struct Group {
-  enum State : uint8_t { Ready, AtBarrier, AtWarpSync } state = Ready;
+  enum State : uint8_t {
+    Ready,
+    AtBarrier,
+    AtWarpSync,
+    AtClusterBarrier,
+    AtMbarrier,
+    AtRegisterPool,
+    AtWarpgroup, ///< until the other warps of the warpgroup come
+  } state = Ready;
   uint32_t pc = 0, mask = 0;
-  uint32_t wanted = 0;   ///< AtWarpSync: the membermask
-  uint32_t barrier = 0;  ///< AtBarrier: its number; AtWarpSync: 1 = bar.warp
+  uint32_t wanted = 0; ///< AtWarpSync: the membermask
+  /// AtBarrier: its number; AtWarpSync: 1 = bar.warp; AtMbarrier: its address
+  /// in the CTA; AtRegisterPool: the registers it asks for.
+  uint32_t barrier = 0;
   bool released = false; ///< what it waited for has come: finish the handler
-  BarrierCounts counts;  ///< AtBarrier, once released: of the phase it was in
+  BarrierCounts counts =
+      {}; ///< AtBarrier, once released: of the phase it was in
 };
 
 /// A cp.async whose bytes have not moved.
@@ -87,6 +102,13 @@ struct Warp {
   Allocation *lastBuffer = nullptr;
   std::vector<PendingCopy> copies;
   std::array<uint32_t, 32> openGroup{}; ///< number of each lane's open group
+  std::array<uint32_t, 32> openBulkGroup{};
+  /// barrier.cluster: lanes that have arrived in the phase in progress, and
+  /// those whose phase is complete but that have not waited.
+  uint32_t clusterArrived = 0, clusterReady = 0;
+  uint32_t registers = 0; ///< of a thread, as setmaxnreg left them
+  /// Set by what changes memory that others see; for finding spin loops.
+  bool hasWritten = false;
   uint64_t issued = 0;
 
   bool isDone() const { return live == 0; }
@@ -97,37 +119,79 @@ struct Barrier {
   uint32_t expected = 0;         ///< threads; 0 = all of the CTA
   bool inUse = false;
   uint32_t firstPc = 0;
-  BarrierCounts counts;          ///< bar.red: of the phase in progress
+  BarrierCounts counts; ///< bar.red: of the phase in progress
+};
+
+/// The state of an mbarrier object, kept beside shared memory, which holds
+/// image(). A different word there means that something else wrote to it.
+struct Mbarrier {
+  uint32_t expected = 0; ///< arrivals of the next phase
+  uint32_t pending = 0;  ///< arrivals this phase still needs
+  int64_t tx = 0;        ///< bytes this phase still needs
+  uint64_t phase = 0;    ///< phases completed since init
+  uint32_t waiting = 0;  ///< parked groups
+
+  /// 20 bits pending, 20 expected, 21 tx, 3 phase.
+  uint64_t image() const {
+    return uint64_t(pending) | uint64_t(expected) << 20 |
+           (uint64_t(tx) & 0x1FFFFF) << 40 | phase << 61;
+  }
+};
+
+/// What a CTA is and what was said of it. It outlives the CTA's memory, which
+/// the next one uses again.
+struct CTARecord {
+  const Launch &launch;
+  Dim3 id = {};
+  uint64_t linear = 0;
+  uint64_t cluster = 0; ///< number of its cluster
+  uint32_t rank = 0;
+  uint32_t threads = 0;
+  Status status = Status::Ok;
+  std::vector<Diagnostic> diagnostics = {};
+  unsigned errors = 0;
+  bool completed = false;
+
+  uint32_t warps() const { return (threads + 31) / 32; }
+  Diagnostic makeDiagnostic(Severity severity, std::string origin,
+                            std::string message, uint32_t pc, int warp,
+                            int lane) const;
 };
 
 struct CTA {
   CTA(Launch &launch) : launch(launch) {}
 
   Launch &launch;
-  Dim3 id;
-  uint64_t linear = 0;
+  Cluster *cluster = nullptr;
+  std::unique_ptr<CTARecord> record;
+  uint32_t rank = 0;
   uint32_t threads = 0;
+  uint32_t liveWarps = 0;
   std::vector<uint8_t> shared;
   std::vector<uint8_t> local; ///< localBytes a thread
   std::vector<uint32_t> registerFile, predicateFile;
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
-  uint64_t copies = 0; ///< cp.async instructions so far
+  std::map<uint32_t, Mbarrier> mbarriers; ///< by offset in `shared`
+  uint32_t freeRegisters = 0;             ///< setmaxnreg: of the CTA's pool
+  uint64_t copies = 0;                    ///< cp.async instructions so far
+  uint64_t bulkCopies = 0;                ///< bulk copies so far
 
   // Observers of this CTA, by what they want to see.
   std::vector<CTAObserver *> onInstruction, onMemory, onCopy, onBarrier,
       onWgmma, onUndefined;
 
-  Status status = Status::Ok;
-  std::vector<Diagnostic> diagnostics;
-  unsigned errors = 0;
+  /// Makes it the CTA of this record, before its first instruction.
+  void reset(std::unique_ptr<CTARecord> r);
 
+  bool hasExited() const { return liveWarps == 0; }
   /// Records the fault that stops the launch.
   Flow fault(const Warp &w, std::string origin, std::string message,
              int lane = -1);
-  Diagnostic makeDiagnostic(Severity severity, std::string origin,
-                            std::string message, uint32_t pc, int warp,
-                            int lane) const;
+  /// The same for another instruction than the current one, such as that of an
+  /// asynchronous operation.
+  Flow faultAt(uint32_t pc, const Warp &w, std::string origin,
+               std::string message, int lane = -1);
 
   // Barrier.cpp
   /// True when the phase completed; then all waiting groups are ready.
@@ -137,13 +201,12 @@ struct CTA {
   void recheckBarriers(Warp &w);
 
 private:
+  void fillSpecial(Warp &w);
   bool isComplete(const Barrier &b) const;
   void complete(Warp &w, uint32_t number, BarrierEvent::Kind kind);
 };
 
 // Scheduler.cpp
-/// Runs warps until all are done, or one stops the launch.
-void runCTA(CTA &cta, uint64_t seed);
 /// Chooses the ready group with the lowest pc (or, for fairness, the one that
 /// is `skip` ready groups further) and merges what stands at the same pc.
 /// False when none is ready.

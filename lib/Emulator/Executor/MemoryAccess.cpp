@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "MemoryAccess.h"
+#include "Cluster.h"
 
 #include <cstdio>
 
@@ -60,28 +61,35 @@ static std::string otherSpace(const CTA &cta, Space space, uint64_t address) {
   return "";
 }
 
-static bool fail(Warp &w, const AccessRequest &r, Space space, uint64_t address,
-                 int lane) {
+static void failAt(Warp &w, const char *origin, const AccessRequest &r,
+                   Space space, uint64_t address, const std::string &why,
+                   int lane) {
   char at[32];
   std::snprintf(at, sizeof(at), "0x%llx", (unsigned long long)address);
-  std::string what = std::string(spaceName(space)) + " " + kindName(r.kind) +
-                     " of " + std::to_string(r.bytes) + " bytes at " + at;
+  w.cta->fault(w, origin,
+               std::string(spaceName(space)) + " " + kindName(r.kind) + " of " +
+                   std::to_string(r.bytes) + " bytes at " + at + why,
+               lane);
+}
+
+static bool fail(Warp &w, const AccessRequest &r, Space space, uint64_t address,
+                 int lane) {
   const CTA &cta = *w.cta;
   if (address & (r.bytes - 1)) {
-    w.cta->fault(w, "alignment",
-                 what + " is not aligned to " + std::to_string(r.bytes), lane);
+    failAt(w, "alignment", r, space, address,
+           " is not aligned to " + std::to_string(r.bytes), lane);
     return false;
   }
   Allocation *b =
       space == Space::Global ? cta.launch.memory.find(address) : nullptr;
   if (b && b->contains(address, r.bytes)) {
-    w.cta->fault(
-        w, "bounds",
-        what + " writes to buffer '" + b->name + "', which is read-only", lane);
+    failAt(w, "bounds", r, space, address,
+           " writes to buffer '" + b->name + "', which is read-only", lane);
     return false;
   }
   if (std::string other = otherSpace(cta, space, address); !other.empty()) {
-    w.cta->fault(w, "space", what + " is in the wrong space: " + other, lane);
+    failAt(w, "space", r, space, address, " is in the wrong space: " + other,
+           lane);
     return false;
   }
   std::string where;
@@ -96,7 +104,7 @@ static bool fail(Warp &w, const AccessRequest &r, Space space, uint64_t address,
   else
     where = "the kernel has " + std::to_string(cta.launch.parameters.size()) +
             " bytes of parameters";
-  w.cta->fault(w, "bounds", what + " is out of bounds: " + where, lane);
+  failAt(w, "bounds", r, space, address, " is out of bounds: " + where, lane);
   return false;
 }
 
@@ -132,6 +140,30 @@ static inline uint8_t *inGlobal(Warp &w, uint64_t at, const AccessRequest &r) {
   return b->data.data() + offset;
 }
 
+/// An address that names a CTA of the cluster.
+static bool resolveMapped(Warp &w, const AccessRequest &r, unsigned l,
+                          Access &a) {
+  CTA &cta = *w.cta;
+  SharedPlace place = resolveShared(cta, a.address[l]);
+  bool allowsRemote = r.isCluster || r.space == MemoryAux::kGeneric;
+  std::string why = unreachable(cta, place, allowsRemote);
+  if (!why.empty()) {
+    failAt(w, "bounds", r, Space::Shared, a.address[l],
+           " is out of bounds: " + why, int(l));
+    return false;
+  }
+  a.address[l] = place.offset;
+  a.pointer[l] = inWindow(place.owner->shared.data(),
+                          place.owner->shared.size(), place.offset, r.bytes);
+  if (!a.pointer[l])
+    return fail(w, r, Space::Shared, place.offset, int(l));
+  if (place.owner != &cta) {
+    a.remote |= 1u << l;
+    a.owner[l] = uint8_t(place.owner->rank);
+  }
+  return true;
+}
+
 static bool resolveLane(Warp &w, const AccessRequest &r, Space space,
                         unsigned l, Access &a) {
   CTA &cta = *w.cta;
@@ -143,6 +175,8 @@ static bool resolveLane(Warp &w, const AccessRequest &r, Space space,
     break;
   case Space::Shared:
     p = inWindow(cta.shared.data(), cta.shared.size(), at, r.bytes);
+    if (!p && at > kOffsetMask && at == uint32_t(at))
+      return resolveMapped(w, r, l, a);
     break;
   case Space::Local: {
     uint64_t size = cta.launch.kernel.localBytes;
@@ -163,12 +197,33 @@ static bool resolveLane(Warp &w, const AccessRequest &r, Space space,
 void ptxvm::notifyAccess(Warp &w, const Instruction &i, uint32_t pc,
                          AccessKind kind, Space space, uint32_t mask,
                          uint32_t bytes, const uint64_t *addresses,
-                         const uint32_t *lengths, const Allocation *buffer) {
+                         const uint32_t *lengths, const Allocation *buffer,
+                         uint32_t ownerRank) {
   AccessEvent event{
       w.index, pc,        kind,    space,  orderingOf(i.mods), mask,
       bytes,   addresses, lengths, buffer, scopeOf(i.mods)};
+  event.ownerRank = ownerRank;
   for (CTAObserver *o : w.cta->onMemory)
     o->memoryAccess(event);
+}
+
+/// One event for the executing CTA's memory, and one for each other owner.
+static void notifyByOwner(Warp &w, const Instruction &i, const AccessRequest &r,
+                          Space space, uint32_t mask, const Access &a) {
+  uint32_t remote = space == Space::Shared ? a.remote & mask : 0;
+  if (mask & ~remote)
+    notifyAccess(w, i, w.pc, r.kind, space, mask & ~remote, r.bytes, a.address,
+                 nullptr, space == Space::Global ? a.buffer : nullptr,
+                 w.cta->rank);
+  while (remote) {
+    uint32_t owner = a.owner[__builtin_ctz(remote)], same = 0;
+    for (uint32_t m = remote; m; m &= m - 1)
+      if (a.owner[__builtin_ctz(m)] == owner)
+        same |= m & -m;
+    notifyAccess(w, i, w.pc, r.kind, space, same, r.bytes, a.address, nullptr,
+                 nullptr, owner);
+    remote &= ~same;
+  }
 }
 
 /// All lanes of `mask`, which lie in one space.
@@ -184,8 +239,7 @@ static bool resolveSpace(Warp &w, const Instruction &i, const AccessRequest &r,
       a.buffer = w.cta->launch.memory.find(first);
   }
   if (!w.cta->onMemory.empty() && r.notifies) [[unlikely]]
-    notifyAccess(w, i, w.pc, r.kind, space, mask, r.bytes, a.address, nullptr,
-                 space == Space::Global ? a.buffer : nullptr);
+    notifyByOwner(w, i, r, space, mask, a);
   return true;
 }
 

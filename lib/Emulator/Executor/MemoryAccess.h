@@ -26,13 +26,18 @@ struct AccessRequest {
   uint8_t space; ///< a Space, or MemoryAux::kGeneric
   uint32_t bytes;
   AccessKind kind;
-  bool notifies = true; ///< cp.async is told to observers when it completes
+  bool notifies = true;   ///< cp.async is told to observers when it completes
+  bool isCluster = false; ///< .shared::cluster; generic addresses always are
 };
 
 struct Access {
   uint64_t address[32];
   uint8_t *pointer[32];
   Allocation *buffer = nullptr;
+  /// Shared: lanes that reach another CTA's memory, and its rank. `address` is
+  /// an offset in the owner's window then.
+  uint32_t remote = 0;
+  uint8_t owner[32];
 };
 
 /// False when a lane's access is wrong: the fault has been reported.
@@ -43,7 +48,7 @@ bool resolveAccess(Warp &w, const Instruction &i, const AccessRequest &request,
 void notifyAccess(Warp &w, const Instruction &i, uint32_t pc, AccessKind kind,
                   Space space, uint32_t mask, uint32_t bytes,
                   const uint64_t *addresses, const uint32_t *lengths,
-                  const Allocation *buffer);
+                  const Allocation *buffer, uint32_t ownerRank);
 
 /// The scope that is written, or that of an operation without one.
 inline Scope scopeOf(uint64_t mods) {

@@ -5,20 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Thread frontiers (Decoder/ControlFlow.cpp) inside a warp, turns among the
-// warps of a CTA, and the reports of a run that cannot go on.
+// Thread frontiers (Decoder/ControlFlow.cpp) inside a warp, and turns among the
+// warps of a cluster.
 //
 //===----------------------------------------------------------------------===//
-#include "Machine.h"
+#include "Cluster.h"
 
 #include <algorithm>
-#include <random>
 
 using namespace ptxvm;
 
 /// Instructions a warp issues before another gets its turn. Long enough to cost
 /// nothing; short enough that a spinning warp lets the others work.
 static constexpr uint64_t kQuantum = 4096;
+/// Rounds of turns after which a warp that waits for an asynchronous operation
+/// gets it although other warps can still go on.
+static constexpr unsigned kPatience = 4;
 
 static void updateMerge(Warp &w) {
   w.mergePc = ~0u;
@@ -50,7 +52,8 @@ static void releaseWarpSyncs(Warp &w) {
 
 bool ptxvm::selectGroup(Warp &w, unsigned skip) {
   if (w.group)
-    w.others.push_back({Group::Ready, w.pc, w.group, 0, 0, w.released, w.counts});
+    w.others.push_back(
+        {Group::Ready, w.pc, w.group, 0, 0, w.released, w.counts});
   w.group = 0;
   w.released = false;
   std::sort(w.others.begin(), w.others.end(),
@@ -125,125 +128,101 @@ uint64_t runWarp(Warp &w, const Instruction *code, uint64_t quantum) {
   return issued;
 }
 
-/// Picks the order of the warps and the length of their turns.
-class Turns {
-public:
-  Turns(const OrderPolicy &policy, uint64_t seed, size_t warps)
-      : policy(policy), random(seed), order(warps) {
-    for (size_t k = 0; k < warps; ++k)
-      order[k] = policy.kind == OrderPolicy::Reverse ? warps - 1 - k : k;
-  }
-  const std::vector<size_t> &sweep() {
-    if (policy.kind == OrderPolicy::Random)
-      std::shuffle(order.begin(), order.end(), random);
-    return order;
-  }
-  uint64_t quantum() {
-    return policy.kind == OrderPolicy::Random ? 1 + random() % 256 : kQuantum;
-  }
-
-private:
-  const OrderPolicy &policy;
-  std::mt19937_64 random;
-  std::vector<size_t> order;
-};
 } // namespace
 
-static std::string hex(uint32_t mask) {
-  char text[16];
-  std::snprintf(text, sizeof(text), "0x%08x", mask);
-  return text;
-}
-
-/// One diagnostic that says who waits for what.
-static void reportDeadlock(CTA &cta) {
-  const CodeInfo &info = cta.launch.kernel.info;
-  std::string message = "deadlock: ";
-  const Warp *firstWarp = nullptr;
-  uint32_t firstPc = 0;
-  unsigned listed = 0;
-  for (const Warp &w : cta.warps)
-    for (const Group &g : w.others) {
-      if (!firstWarp) {
-        firstWarp = &w;
-        firstPc = g.pc;
-      }
-      if (++listed > 8)
-        continue;
-      message += (listed > 1 ? "; warp " : "warp ") + std::to_string(w.index) +
-                 " lanes " + hex(g.mask) + " wait at line " +
-                 std::to_string(info.instructions[g.pc].line);
-      if (g.state == Group::AtBarrier) {
-        const Barrier &b = cta.barriers[g.barrier];
-        uint32_t there = 0;
-        for (uint32_t lanes : b.arrived)
-          there += uint32_t(__builtin_popcount(lanes));
-        message += " for barrier " + std::to_string(g.barrier) + " (" +
-                   std::to_string(there) + " of " +
-                   std::to_string(b.expected ? b.expected : cta.threads) +
-                   " threads have arrived)";
-      } else {
-        message += " for lanes " + hex(g.wanted & w.live & ~g.mask);
-      }
-    }
-  if (listed > 8)
-    message += "; and " + std::to_string(listed - 8) + " more";
-  cta.status = Status::Deadlock;
-  cta.diagnostics.push_back(
-      cta.makeDiagnostic(Severity::Error, "deadlock", std::move(message),
-                         firstPc, firstWarp ? int(firstWarp->index) : -1, -1));
-}
-
-static void reportLimit(CTA &cta, const Warp &w) {
-  cta.status = Status::InstructionLimit;
-  uint32_t last = uint32_t(cta.launch.code.size()) - 1;
-  cta.diagnostics.push_back(cta.makeDiagnostic(
+static void reportLimit(Cluster &cluster, const Warp &w) {
+  CTARecord &record = *w.cta->record;
+  record.status = Status::InstructionLimit;
+  uint32_t last = uint32_t(cluster.launch.code.size()) - 1;
+  record.diagnostics.push_back(record.makeDiagnostic(
       Severity::Error, "instruction-limit",
       "the launch was stopped after " +
-          std::to_string(cta.launch.options.maxInstructions) +
+          std::to_string(cluster.launch.options.maxInstructions) +
           " warp instructions",
       std::min(w.pc, last), int(w.index), -1));
+  cluster.failed = true;
 }
 
-void ptxvm::runCTA(CTA &cta, uint64_t seed) {
-  Launch &launch = cta.launch;
-  Turns turns(launch.options.order, seed, cta.warps.size());
-  const Instruction *code = launch.code.data();
-  bool isObserved = !cta.onInstruction.empty();
+ClusterRun::ClusterRun(Cluster &cluster, uint64_t seed) : cluster(cluster) {
+  cluster.random.seed(seed);
+  for (auto &cta : cluster.ctas)
+    for (Warp &w : cta->warps)
+      warps.push_back(&w);
+  uint32_t n = uint32_t(warps.size());
+  bool isReverse = cluster.launch.options.order.kind == OrderPolicy::Reverse;
+  for (uint32_t k = 0; k < n; ++k)
+    order.push_back(isReverse ? n - 1 - k : k);
+  stalls.resize(n);
+  issuedApart.resize(n);
+}
+
+const std::vector<uint32_t> &ClusterRun::sweep() {
+  if (cluster.isRandom())
+    std::shuffle(order.begin(), order.end(), cluster.random);
+  return order;
+}
+
+uint64_t ClusterRun::quantum() {
+  return cluster.isRandom() ? 1 + cluster.random() % 256 : kQuantum;
+}
+
+/// One turn of a warp that has a group; false when the cluster must stop.
+bool ClusterRun::turn(size_t k) {
+  Launch &launch = cluster.launch;
+  Warp &w = *warps[k];
   uint64_t limit = launch.options.maxInstructions;
-  std::vector<unsigned> stalls(cta.warps.size());
-  std::vector<uint64_t> issuedApart(cta.warps.size());
+  uint64_t n = quantum();
+  if (limit)
+    n = std::min(n - 1, limit) + 1; // limit + 1 may be no number
+  const Instruction *code = launch.code.data();
+  bool isObserved = !w.cta->onInstruction.empty();
+  n = isObserved ? runWarp<true>(w, code, n) : runWarp<false>(w, code, n);
+  uint64_t total = launch.issued += n;
+  if (cluster.failed || launch.stop)
+    return false;
+  if (limit && total > limit) {
+    reportLimit(cluster, w);
+    return false;
+  }
+  // Lanes that spin on what other lanes of the warp must do: every second
+  // time another group runs. A short turn that ends inside a branch says
+  // nothing of spinning: those lanes meet again where the branch ends.
+  issuedApart[k] = w.group && !w.others.empty() ? issuedApart[k] + n : 0;
+  if (issuedApart[k] >= kQuantum) {
+    issuedApart[k] = 0;
+    selectGroup(w, ++stalls[k] & 1 ? 1 + stalls[k] / 2 : 0);
+  }
+  return true;
+}
+
+void ClusterRun::run() {
   for (;;) {
     bool isDone = true, moved = false;
-    for (size_t k : turns.sweep()) {
-      Warp &w = cta.warps[k];
+    for (uint32_t k : sweep()) {
+      Warp &w = *warps[k];
       if (w.isDone())
         continue;
       isDone = false;
       if (!w.group && !selectGroup(w))
         continue;
-      uint64_t n = turns.quantum();
-      if (limit)
-        n = std::min(n - 1, limit) + 1; // limit + 1 may be no number
-      n = isObserved ? runWarp<true>(w, code, n) : runWarp<false>(w, code, n);
       moved = true;
-      uint64_t total = launch.issued += n;
-      if (cta.status != Status::Ok || launch.stop)
+      if (!turn(k))
         return;
-      if (limit && total > limit)
-        return reportLimit(cta, w);
-      // Lanes that spin on what other lanes of the warp must do: every second
-      // time another group runs. A short turn that ends inside a branch says
-      // nothing of spinning: those lanes meet again where the branch ends.
-      issuedApart[k] = w.group && !w.others.empty() ? issuedApart[k] + n : 0;
-      if (issuedApart[k] >= kQuantum) {
-        issuedApart[k] = 0;
-        selectGroup(w, ++stalls[k] & 1 ? 1 + stalls[k] / 2 : 0);
+      if (!cluster.queue.empty() && cluster.isRandom()) {
+        cluster.queue.completeSome();
+        if (cluster.failed)
+          return;
       }
     }
     if (isDone)
       return;
+    // Warps that wait for asynchronous operations are served late.
+    bool isStuck = !moved;
+    if (!cluster.queue.empty() && (isStuck || ++sweeps % kPatience == 0))
+      moved |= cluster.queue.completeForWaiters(isStuck);
+    if (cluster.failed)
+      return;
     if (!moved)
-      return reportDeadlock(cta);
+      return reportDeadlock(cluster);
   }
 }

@@ -103,6 +103,8 @@ struct Function {
   std::vector<Variable> results;
   Dim3 requiredThreads{0, 0, 0}, maximumThreads{0, 0, 0};
   Dim3 requiredCluster{0, 0, 0};
+  bool isExplicitCluster = false;
+  uint32_t maximumRegisters = 0; ///< .maxnreg; 0 = not given
   /// The text between the braces; parsed on demand.
   std::string_view body;
   Position bodyAt;

@@ -296,13 +296,16 @@ private:
         f.requiredThreads = dims();
       else if (word == ".reqnctapercluster")
         f.requiredCluster = dims();
-      else if (word == ".minnctapersm" || word == ".maxnreg" ||
-               word == ".maxnctapersm" || word == ".maxclusterrank")
+      else if (word == ".maxnreg")
+        f.maximumRegisters = uint32_t(integerOf(lexer, "a limit"));
+      else if (word == ".explicitcluster")
+        f.isExplicitCluster = true;
+      else if (word == ".minnctapersm" || word == ".maxnctapersm" ||
+               word == ".maxclusterrank")
         integerOf(lexer, "a limit");
       else if (word == ".pragma")
         lexer.skipStatement();
-      else if (word != ".noreturn" && word != ".explicitcluster" &&
-               word != ".blocksareclusters")
+      else if (word != ".noreturn" && word != ".blocksareclusters")
         Lexer::fail(where, "unsupported directive '" + std::string(word) + "'");
     }
     if (!lexer.take(';')) {

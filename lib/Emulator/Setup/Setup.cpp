@@ -38,6 +38,12 @@ farun::Expected<Setup> makeSetup(const farun::DeviceOptions &options) {
   setup.checkers = std::move(*checkers);
   setup.device.threads = options.threads;
   setup.device.maxInstructions = options.maxInstructions;
+  if (options.maxCluster > 16)
+    return farun::inputError(
+        "--max-cluster=" + std::to_string(options.maxCluster) +
+        " is too many; accepted are 1 to 16");
+  if (options.maxCluster)
+    setup.device.maxClusterSize = options.maxCluster;
   if (!options.order.empty()) {
     Expected<OrderPolicy> order = OrderPolicy::parse(options.order);
     if (!order)

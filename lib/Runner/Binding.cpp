@@ -44,10 +44,18 @@ public:
                         std::to_string(operand.dims.size()) + " dimensions (" +
                         dimsText(operand) + "), and " + source + " has shape " +
                         shapeText(shape));
+    for (const OperandUse &use : operand.uses())
+      if (Status status = setUse(index, use, shape, source); !status)
+        return status;
+    return {};
+  }
+
+  Status setUse(int index, const OperandUse &use,
+                const std::vector<int64_t> &shape, const std::string &source) {
     for (size_t d = 0; d < shape.size(); ++d) {
       if (shape[d] == kDynamic)
         continue;
-      if (operand.dims[d] == "1") {
+      if (use.dims[d] == "1") {
         if (shape[d] != 1)
           return inputError("dimension " + std::to_string(d) + " of " +
                             describeOperand(entry, index) +
@@ -55,34 +63,98 @@ public:
                             std::to_string(shape[d]) + " by " + source);
         continue;
       }
-      if (Status status = setExtent(operand.dims[d], shape[d], source); !status)
+      if (Status status = setExtent(use.dims[d], shape[d], source); !status)
         return status;
     }
     return {};
   }
 
+  /// Where one argument has several roles, the names of a dimension have one
+  /// value: what is known of one is known of the others.
+  Status unify() {
+    size_t before;
+    do {
+      before = values.size();
+      for (size_t index = 0; index < entry.operands.size(); ++index)
+        if (Status status = unifyOperand(int(index)); !status)
+          return status;
+    } while (values.size() != before);
+    return {};
+  }
+
+  Status unifyOperand(int index) {
+    std::vector<OperandUse> all = entry.operands[size_t(index)].uses();
+    for (size_t d = 0; d < all[0].dims.size(); ++d)
+      for (const OperandUse &from : all)
+        for (const OperandUse &to : all) {
+          auto known = values.find(from.dims[d]);
+          if (known == values.end() || to.dims[d] == from.dims[d] ||
+              to.dims[d] == "1")
+            continue;
+          if (Status status =
+                  setExtent(to.dims[d], known->second,
+                            sources[from.dims[d]] + ", as " + from.dims[d] +
+                                " of " + describeOperand(entry, index));
+              !status)
+            return status;
+        }
+    return {};
+  }
+
   bool uses(const std::string &name) const {
-    for (const Operand &operand : entry.operands)
-      if (std::find(operand.dims.begin(), operand.dims.end(), name) !=
-          operand.dims.end())
+    for (const std::string &used : allDims())
+      if (used == name)
         return true;
     return false;
   }
 
+  std::vector<std::string> allDims() const {
+    std::vector<std::string> dims;
+    for (const Operand &operand : entry.operands)
+      for (const OperandUse &use : operand.uses())
+        dims.insert(dims.end(), use.dims.begin(), use.dims.end());
+    return dims;
+  }
+
   std::string usedNames() const {
     std::vector<std::string> names;
-    for (const Operand &operand : entry.operands)
-      for (const std::string &dim : operand.dims)
-        if (dim != "1" &&
-            std::find(names.begin(), names.end(), dim) == names.end())
-          names.push_back(dim);
+    for (const std::string &dim : allDims())
+      if (dim != "1" &&
+          std::find(names.begin(), names.end(), dim) == names.end())
+        names.push_back(dim);
     std::string text;
     for (const std::string &name : names)
       text += (text.empty() ? "" : ", ") + name;
     return text;
   }
 
+  /// What kernels and the meaning of attention ask of the extents.
+  Status checkValues() {
+    for (const char *name : {"Sq", "Sk", "Tq", "Tk"})
+      if (auto found = values.find(name);
+          found != values.end() && found->second > kMaxPositions)
+        return inputError("the extent " + found->first + " is " +
+                          std::to_string(found->second) + " by " +
+                          sources[found->first] +
+                          "; positions are of 32 bits in the kernels, and at "
+                          "most " +
+                          std::to_string(kMaxPositions) + " is accepted");
+    auto heads = values.find("Hq"), kvHeads = values.find("Hkv");
+    if (heads == values.end() || kvHeads == values.end() || heads->second == 0)
+      return {};
+    if (kvHeads->second == 0 || heads->second % kvHeads->second != 0)
+      return inputError("the extent Hq is " + std::to_string(heads->second) +
+                        " by " + sources["Hq"] + " and Hkv is " +
+                        std::to_string(kvHeads->second) + " by " +
+                        sources["Hkv"] + "; Hq must be a multiple of Hkv");
+    return {};
+  }
+
   Expected<Binding> finish() {
+    if (Status status = unify(); !status)
+      return status.takeError();
+    if (Status status = checkValues(); !status)
+      return status.takeError();
     Binding binding;
     for (size_t index = 0; index < entry.operands.size(); ++index) {
       const Operand &operand = entry.operands[index];
@@ -143,7 +215,7 @@ std::string describeOperand(const Entry &entry, int index) {
     for (int n = number = 0; n < index; ++n)
       number += entry.operands[size_t(n)].kind == OperandKind::Output;
   return (operand.kind == OperandKind::Output ? "result " : "argument ") +
-         std::to_string(number) + " (" + operand.role + ")";
+         std::to_string(number) + " (" + operand.roleText() + ")";
 }
 
 Expected<Binding> bindExtents(const Entry &entry, const RunSpec &spec) {

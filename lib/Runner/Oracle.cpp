@@ -32,21 +32,29 @@ std::optional<ArrayView> *optionalSlot(faref::Problem &problem,
   return nullptr;
 }
 
-Status placeOperand(faref::Problem &problem, const Operand &operand,
-                    const Array &array) {
-  if (operand.role == "query")
+Status placeUse(faref::Problem &problem, const std::string &role,
+                const Array &array) {
+  if (role == "query")
     problem.query = array.view();
-  else if (operand.role == "key")
+  else if (role == "key")
     problem.key = array.view();
-  else if (operand.role == "value")
+  else if (role == "value")
     problem.value = array.view();
-  else if (operand.role == "scale")
+  else if (role == "scale")
     problem.scale = array.get(0);
-  else if (std::optional<ArrayView> *slot = optionalSlot(problem, operand.role))
+  else if (std::optional<ArrayView> *slot = optionalSlot(problem, role))
     *slot = array.view();
   else
-    return inputError("the oracle does not know the operand '" + operand.role +
+    return inputError("the oracle does not know the operand '" + role +
                       "'; --no-check runs without it");
+  return {};
+}
+
+Status placeOperand(faref::Problem &problem, const Operand &operand,
+                    const Array &array) {
+  for (const OperandUse &use : operand.uses())
+    if (Status status = placeUse(problem, use.role, array); !status)
+      return status;
   return {};
 }
 

@@ -22,6 +22,8 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <unistd.h>
 
 namespace farun {
 
@@ -37,6 +39,12 @@ std::string shortest(float value) {
   char buffer[32];
   auto end = std::to_chars(buffer, buffer + sizeof(buffer), value);
   return std::string(buffer, end.ptr);
+}
+
+std::string gibibytes(double bytes) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof(buffer), "%.1f GiB", bytes / 0x1p30);
+  return buffer;
 }
 
 class Run {
@@ -61,6 +69,8 @@ private:
   Status findDamage();
   Status collectOutputs();
   Status collectTrace();
+  Status checkScale(size_t n) const;
+  Status checkMemory() const;
   Status checkTraceRequest() const;
   void computeTraffic();
 
@@ -90,6 +100,8 @@ Status Run::prepare() {
   if (!bound)
     return bound.takeError();
   binding = std::move(*bound);
+  if (Status status = checkMemory(); !status)
+    return status;
   for (size_t n = 0; n < entry.operands.size(); ++n) {
     auto given = spec.inputs.find(int(n));
     if (isOutput(n)) {
@@ -106,6 +118,8 @@ Status Run::prepare() {
         return random.takeError();
       arrays.push_back(std::move(*random));
     }
+    if (Status status = checkScale(n); !status)
+      return status;
   }
   // What the oracle knows is also what can be checked before a launch: heads,
   // lengths, broadcasts.
@@ -125,6 +139,51 @@ Status Run::prepare() {
   result.seed = spec.seed;
   computeTraffic();
   return checkTraceRequest();
+}
+
+/// A scale that comes with the run; what the program fixes was checked with it.
+Status Run::checkScale(size_t n) const {
+  const Operand &operand = entry.operands[n];
+  if (!operand.hasRole("scale") || isScaleInRange(arrays[n].get(0)))
+    return {};
+  auto name = spec.inputNames.find(int(n));
+  return inputError(
+      describeOperand(entry, int(n)) + " is " +
+      shortest(float(arrays[n].get(0))) +
+      (name == spec.inputNames.end() ? "" : " by " + name->second) +
+      "; accepted is what |scale| log2 e keeps finite in f32, up "
+      "to 2.3586e+38");
+}
+
+/// What cannot fit is refused at once, and not after minutes of filling it.
+Status Run::checkMemory() const {
+  double bytes = 0;
+  for (size_t n = 0; n < entry.operands.size(); ++n)
+    bytes += double(elementCount(binding.shapes[n])) *
+             double(byteSize(entry.operands[n].type));
+  std::string what = "the operands and results";
+  Expected<int64_t> workspaceBytes =
+      evaluateExtent(entry.workspaceBytes, binding.extents);
+  if (!workspaceBytes)
+    return inputError("the workspace: " + workspaceBytes.error().message);
+  if (*workspaceBytes < 0)
+    return inputError("the workspace of " + entry.name + " needs " +
+                      std::to_string(*workspaceBytes) + " bytes ('" +
+                      entry.workspaceBytes + "')");
+  if (*workspaceBytes > 0)
+    what = "the operands, results and workspace";
+  bytes += double(*workspaceBytes);
+  // A device on the host holds all of it once more.
+  double available =
+      double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE)) / 2;
+  if (bytes <= available)
+    return {};
+  std::string extents;
+  for (const auto &[name, value] : binding.extents)
+    extents += " " + name + "=" + std::to_string(value);
+  return inputError(what + " of " + entry.name + " need " + gibibytes(bytes) +
+                    " with" + extents + "; this machine holds up to " +
+                    gibibytes(available));
 }
 
 Status Run::checkTraceRequest() const {
@@ -166,13 +225,14 @@ void Run::computeTraffic() {
     const Operand &operand = entry.operands[n];
     double bytes = double(elementCount(binding.shapes[n])) *
                    double(byteSize(operand.type));
-    if (operand.role == "key" || operand.role == "value") {
+    bool isKey = operand.hasRole("key"), isValue = operand.hasRole("value");
+    if (isKey || isValue)
       keysValues += bytes;
-      rowBytes += double(byteSize(operand.type)) *
-                  extent(operand.role == "key" ? "D" : "Dv");
-    } else {
+    // Where one array is both, a block of it is read once.
+    if (isKey || isValue)
+      rowBytes += double(byteSize(operand.type)) * extent(isKey ? "D" : "Dv");
+    if (!(isKey || isValue) || operand.hasRole("query"))
       once += bytes;
-    }
   }
   if (schedule.tileQ > 0 && schedule.tileKV > 0)
     result.traffic.bound =
@@ -195,7 +255,7 @@ Status Run::makeBuffers() {
                                                 operand.type));
     const MemoryImage &image = memory.images.back();
     Expected<DeviceBuffer> buffer = DeviceBuffer::create(
-        device, image.bytes, operand.role,
+        device, image.bytes, operand.roleText(),
         isOutput(n) ? BufferAccess::ReadWrite : BufferAccess::ReadOnly);
     if (!buffer)
       return buffer.takeError();
@@ -207,13 +267,11 @@ Status Run::makeBuffers() {
                                    uint64_t(byteSize(operand.type)));
     buffers.push_back(std::move(*buffer));
   }
-  Expected<int64_t> bytes =
-      evaluateExtent(entry.workspaceBytes, binding.extents);
-  if (!bytes)
-    return inputError("the workspace: " + bytes.error().message);
-  if (*bytes > 0) {
+  // checkMemory() has looked at it.
+  int64_t bytes = *evaluateExtent(entry.workspaceBytes, binding.extents);
+  if (bytes > 0) {
     Expected<DeviceBuffer> buffer = DeviceBuffer::create(
-        device, uint64_t(*bytes), "workspace", BufferAccess::ReadWrite);
+        device, uint64_t(bytes), "workspace", BufferAccess::ReadWrite);
     if (!buffer)
       return buffer.takeError();
     workspace.emplace(std::move(*buffer));

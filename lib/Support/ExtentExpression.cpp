@@ -27,8 +27,9 @@ constexpr int kMaxDepth = 100;
 
 class Evaluator {
 public:
-  Evaluator(std::string_view text, const Extents *extents)
-      : text(text), extents(extents) {}
+  Evaluator(std::string_view text, const Extents *extents,
+            const ExtentNames *names = nullptr)
+      : text(text), extents(extents), names(names) {}
 
   Expected<int64_t> run() {
     int64_t value = parseSum();
@@ -146,6 +147,11 @@ private:
       position = begin;
       return fail("unknown name '" + std::string(word) + "'");
     }
+    if (names && !names->count(word)) {
+      position = begin;
+      return fail("the extent " + std::string(word) +
+                  ", which no operand has,");
+    }
     if (!extents)
       return 1;
     auto found = extents->find(word);
@@ -196,7 +202,8 @@ private:
   }
 
   std::string_view text;
-  const Extents *extents; ///< null while only the syntax is checked
+  const Extents *extents;   ///< null while only the syntax is checked
+  const ExtentNames *names; ///< null for all
   size_t position = 0;
   int depth = 0;
   std::optional<Error> problem;
@@ -214,8 +221,8 @@ Expected<int64_t> evaluateExtent(std::string_view text,
   return Evaluator(text, &extents).run();
 }
 
-Status checkExtentSyntax(std::string_view text) {
-  Expected<int64_t> value = Evaluator(text, nullptr).run();
+Status checkExtentSyntax(std::string_view text, const ExtentNames *names) {
+  Expected<int64_t> value = Evaluator(text, nullptr, names).run();
   if (!value)
     return value.takeError();
   return {};

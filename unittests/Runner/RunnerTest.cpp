@@ -202,7 +202,8 @@ TEST(Runner, ConflictsAndOpenExtentsNameTheRole) {
   spec = dynamicSpec();
   spec.dims["Sq"] = -1;
   EXPECT_NE(refusal(spec).find("must not be negative"), std::string::npos);
-  spec.dims["Sq"] = int64_t(1) << 40;
+  spec.dims["Sq"] = 7;
+  spec.dims["B"] = int64_t(1) << 40;
   EXPECT_EQ(refusal(spec), "argument 0 (query) has more than 2^40 elements");
 }
 
@@ -213,12 +214,120 @@ TEST(Runner, ValuesOutOfRangeAreRefusedBeforeTheLaunch) {
   spec.check = false;
   EXPECT_EQ(refusal(spec), "kv_lengths[1] is 10, outside 0..9");
   spec = dynamicSpec();
-  spec.dims["Hq"] = 3;
-  EXPECT_EQ(refusal(spec), "query heads must be a multiple of key/value "
-                           "heads: 3 and 2");
-  spec = dynamicSpec();
   spec.inputs[0] = Array(ElementType::F32, {2, 4, 7, 8});
   EXPECT_EQ(refusal(spec), "argument 0 (query) has type f16, found f32");
+}
+
+TEST(Runner, PositionsOf32Bits) {
+  for (const char *name : {"Sq", "Sk"}) {
+    RunSpec spec = dynamicSpec();
+    spec.dims[name] = (int64_t(1) << 31) - 128;
+    EXPECT_EQ(
+        refusal(spec),
+        std::string("the extent ") + name + " is 2147483520 by --dim=" + name +
+            "=2147483520; positions are of 32 bits in the kernels, and at "
+            "most 2147418112 is accepted");
+  }
+}
+
+TEST(Runner, HeadsThatDoNotDivideNameTheirSources) {
+  RunSpec spec = dynamicSpec();
+  spec.dims.erase("Hkv");
+  spec.shapes[1] = {2, 3, 9, 8};
+  EXPECT_EQ(
+      refusal(spec),
+      "the extent Hq is 4 by --dim=Hq=4 and Hkv is 3 by --shape=1=2x3x9x8; "
+      "Hq must be a multiple of Hkv");
+  spec.shapes[1] = {2, 0, 9, 8};
+  EXPECT_EQ(
+      refusal(spec),
+      "the extent Hq is 4 by --dim=Hq=4 and Hkv is 0 by --shape=1=2x0x9x8; "
+      "Hq must be a multiple of Hkv");
+}
+
+TEST(Runner, WhatCannotFitIsRefusedBeforeItIsFilled) {
+  RunSpec spec = dynamicSpec();
+  spec.dims["B"] = int64_t(1) << 31;
+  EXPECT_EQ(refusal(spec).rfind("the operands and results of attention need "
+                                "2624.0 GiB with B=2147483648 D=8",
+                                0),
+            0u)
+      << refusal(spec);
+  Program program = attentionProgram();
+  program.manifest.entries[0].workspaceBytes = "B * 1099511627776";
+  HostDevice device;
+  Expected<RunResult> result = run(program, dynamicSpec(), device);
+  ASSERT_FALSE(bool(result));
+  EXPECT_EQ(result.error().message.rfind("the operands, results and workspace "
+                                         "of attention need 2048.0 GiB with",
+                                         0),
+            0u)
+      << result.error().message;
+  program.manifest.entries[0].workspaceBytes = "B - 3";
+  EXPECT_EQ(run(program, dynamicSpec(), device).error().message,
+            "the workspace of attention needs -1 bytes ('B - 3')");
+}
+
+TEST(Runner, ScalesBeyondF32AreRefused) {
+  Program program = attentionProgram();
+  Entry &entry = program.manifest.entries[0];
+  entry.attention.scale = NAN;
+  // Behind the last argument, so that no parameter's operand moves.
+  entry.operands[3] = {"scale", OperandKind::Scalar, ElementType::F32, {}, {}};
+  RunSpec spec = dynamicSpec();
+  auto refusalOf = [&](float scale) {
+    HostDevice device;
+    spec.inputs.insert_or_assign(3, Array(ElementType::F32, {}, {scale}));
+    Expected<RunResult> result = run(program, spec, device);
+    return result ? std::string("no error") : result.error().message;
+  };
+  const char *accepted = "; accepted is what |scale| log2 e keeps finite in "
+                         "f32, up to 2.3586e+38";
+  EXPECT_EQ(refusalOf(INFINITY),
+            std::string("argument 3 (scale) is inf") + accepted);
+  EXPECT_EQ(refusalOf(NAN),
+            std::string("argument 3 (scale) is nan") + accepted);
+  EXPECT_EQ(refusalOf(-2.4e38f),
+            std::string("argument 3 (scale) is -2.4e+38") + accepted);
+  spec.inputNames[3] = "--input=3=s.npy";
+  EXPECT_EQ(refusalOf(3e38f),
+            std::string("argument 3 (scale) is 3e+38 by --input=3=s.npy") +
+                accepted);
+}
+
+/// One array for K and V, or for all three: its dimensions have several names.
+TEST(Runner, OneArgumentInSeveralRoles) {
+  Program program = attentionProgram();
+  Entry &entry = program.manifest.entries[0];
+  entry.operands[0].also = {{"key", {"B", "Hkv", "Sk", "D"}},
+                            {"value", {"B", "Hkv", "Sk", "Dv"}}};
+  entry.operands.erase(entry.operands.begin() + 1, entry.operands.begin() + 3);
+  for (Parameter &parameter : entry.parameters)
+    if (parameter.operand >= 0)
+      parameter.operand = std::max(0, parameter.operand - 2);
+  HostDevice device;
+  RunSpec spec;
+  spec.dims = {{"B", 2}, {"Hq", 2}, {"Sk", 6}, {"Dv", 8}};
+  Expected<RunResult> result = run(program, spec, device);
+  ASSERT_TRUE(bool(result)) << result.error().str();
+  EXPECT_EQ(result->exitCode(), 0);
+  EXPECT_EQ(result->shapes[0], (std::vector<int64_t>{2, 2, 6, 8}));
+  EXPECT_EQ(result->extents, (Extents{{"B", 2},
+                                      {"D", 8},
+                                      {"Dv", 8},
+                                      {"Hkv", 2},
+                                      {"Hq", 2},
+                                      {"Sk", 6},
+                                      {"Sq", 6}}));
+  spec.dims["Sq"] = 5;
+  EXPECT_EQ(run(program, spec, device).error().message,
+            "the extent Sk is 6 by --dim=Sk=6 and 5 by --dim=Sq=5, as Sq of "
+            "argument 0 (query, key, value)");
+  spec.dims.erase("Sq");
+  spec.dims.erase("Sk");
+  EXPECT_EQ(run(program, spec, device).error().message,
+            "the extent Sq of argument 0 (query, key, value) is open: give "
+            "--dim=Sq=VALUE, --shape or --input");
 }
 
 TEST(Runner, EmptyGridsAreNotLaunched) {

@@ -22,6 +22,12 @@ Manifest example() {
                      ElementType::F16,
                      {1, 8, kDynamic, 64},
                      {"B", "Hq", "Sq", "D"}},
+                    {"key",
+                     OperandKind::Input,
+                     ElementType::F16,
+                     {1, 8, kDynamic, 64},
+                     {"B", "Hkv", "Sk", "D"},
+                     {{"value", {"B", "Hkv", "Sk", "Dv"}}}},
                     {"out",
                      OperandKind::Output,
                      ElementType::F16,
@@ -46,7 +52,7 @@ Manifest example() {
   extent.type = "i32";
   Parameter stride;
   stride.kind = ParameterKind::Stride;
-  stride.operand = 1;
+  stride.operand = 2;
   stride.dim = 2;
   stride.type = "i64";
   entry.parameters = {pointer, extent, stride};
@@ -92,11 +98,19 @@ TEST(Manifest, RoundTripsToTheSameBytes) {
   EXPECT_EQ(entry.launches[0].block[0], "128");
   EXPECT_EQ(entry.parameters[2].dim, 2);
   EXPECT_EQ(entry.parameters[1].extent, "Sq");
+  EXPECT_EQ(entry.operands[1].roleText(), "key, value");
+  EXPECT_TRUE(entry.operands[1].hasRole("value"));
+  EXPECT_EQ(entry.operands[1].uses()[1].dims[3], "Dv");
 }
 
 TEST(Manifest, ScaleOperandIsNull) {
   Manifest manifest = example();
-  manifest.entries[0].attention.scale = NAN;
+  Entry &entry = manifest.entries[0];
+  entry.attention.scale = NAN;
+  entry.operands.insert(
+      entry.operands.begin() + 2,
+      {"scale", OperandKind::Scalar, ElementType::F32, {}, {}});
+  entry.parameters[2].operand = 3;
   std::string text = manifestToJson(manifest);
   EXPECT_NE(text.find("\"scale\": null"), std::string::npos);
   EXPECT_TRUE(
@@ -105,28 +119,146 @@ TEST(Manifest, ScaleOperandIsNull) {
 
 TEST(Manifest, DamageIsLocated) {
   std::string good = manifestToJson(example());
-  EXPECT_EQ(messageOf("{"), "m.json: error: the manifest is not JSON");
+  EXPECT_EQ(messageOf("{"), "m.json:1:2: error: the manifest is not JSON");
+  EXPECT_EQ(messageOf("{\n  \"format\": 1,\n  x"),
+            "m.json:3:3: error: the manifest is not JSON");
+  EXPECT_EQ(messageOf("[1e999]").find("error: the manifest is not JSON"), 8u);
   EXPECT_EQ(messageOf("[]"),
             "m.json: error: in the manifest, 'format' is missing");
-  EXPECT_EQ(messageOf(replaced(good, "\"format\": 1", "\"format\": 2")),
-            "m.json: error: the manifest has format 2; accepted is 1");
-  EXPECT_EQ(messageOf(replaced(good, "\"f16\"", "\"f17\"")),
-            "m.json: error: in the manifest, 'entries[0].operands[0].type' is "
-            "'f17', which is no element type");
-  EXPECT_EQ(messageOf(replaced(good, "\"pointer\"", "\"address\"")),
-            "m.json: error: in the manifest, 'entries[0].parameters[0].kind' "
-            "is 'address'; accepted are pointer, extent, stride, scalar, "
-            "workspace, tensormap, trace");
-  EXPECT_NE(
-      messageOf(replaced(good, "ceildiv(Sq, 128)", "ceildiv(Sq 128)"))
-          .find("'entries[0].launches[0].grid[0]' is no size: expected ','"),
-      std::string::npos);
-  EXPECT_NE(messageOf(replaced(good, "\"operand\": 0", "\"operand\": 7"))
-                .find("'entries[0].parameters[0].operand' is 7, outside 0..1"),
-            std::string::npos);
-  EXPECT_NE(messageOf(replaced(good, "\"source\"", "\"sauce\""))
-                .find("'source' is missing"),
-            std::string::npos);
+  // A document nested deeper than any stack; not one of brackets in a string.
+  EXPECT_EQ(
+      messageOf(replaced(good, "\"sm_80\"",
+                         std::string(200000, '[') + std::string(200000, ']'))),
+      "m.json:3:76: error: the manifest is nested deeper than any that "
+      "is right");
+  EXPECT_EQ(messageOf(replaced(good, "%o =", "\\\"" + std::string(99, '['))),
+            "no error");
+
+  struct Row {
+    const char *from, *to, *says;
+  };
+  const std::string entry = "in the manifest, 'entries[0]";
+  for (
+      const Row &row : {
+          Row{"\"format\": 1", "\"format\": 2",
+              "the manifest has format 2; accepted is 1"},
+          Row{"\"source\"", "\"sauce\"",
+              "in the manifest, the document has the key 'sauce'; accepted "
+              "are format, target, ptx, source, entries"},
+          Row{"\"sm_80\"", "\"avx512\"",
+              "in the manifest, 'target' is 'avx512', which names no target "
+              "(sm_80, ...)"},
+          Row{"\"name\": \"attention\"", "\"name\": \"\"",
+              ".name' must not be empty"},
+          Row{"\"name\": \"attention\"", "\"name\": 7",
+              ".name' must be a string, found 7"},
+          // Operands.
+          Row{"\"f16\"", "\"f17\"",
+              ".operands[0].type' is 'f17', which is no element type"},
+          Row{"\"f16\"", "\"i32\"",
+              ".operands[0].type' is 'i32'; accepted for the operand 'query' "
+              "is a float"},
+          Row{"\"input\"", "\"output\"",
+              ".operands[0].kind' is 'output'; accepted for the operand "
+              "'query' is input"},
+          Row{"\"value\"", "\"key\"",
+              ".operands[1].also[0].role' is 'key', and so is "
+              "'entries[0].operands[1].role'"},
+          Row{"\"query\"", "\"question\"",
+              ".operands' has no operand of the role 'query'"},
+          Row{"\"Hq\"", "\"Hkv\"",
+              ".operands[0].dims[1]' is 'Hkv', which names no dimension of "
+              "the operand 'query'"},
+          Row{"\"Hq\"", "\"Sq\"", ".operands[0].dims[2]' is 'Sq' once more"},
+          Row{"8,", "-8,",
+              ".operands[0].shape[1]' is -8; accepted are 0 to 1099511627776"},
+          Row{"8,", "8.5,",
+              ".operands[0].shape[1]' must be a whole number, found 8.5"},
+          Row{"8,", "9,",
+              ".operands[2].dims[1]' is 'Hq' of extent 8; by "
+              "'entries[0].operands[0].dims[1]' it is 9"},
+          Row{"8,", "",
+              ".operands[0].dims' has 4 names; 'shape' has 3 extents"},
+          // Attention.
+          Row{"0.125", "1e39",
+              ".attention.scale' is beyond f32: |scale| log2 e must be finite"},
+          Row{"0.125", "null",
+              ".attention.scale' must be a number, since no operand carries "
+              "it"},
+          Row{"\"causal\"", "\"casual\"",
+              ".attention.masks[0].kind' is 'casual'; accepted are causal, "
+              "window, chunk"},
+          Row{"\"prefix\"", "\"prefixes\"",
+              ".attention.masks[0]' has the key 'prefixes'; accepted are kind, "
+              "alignment, prefix"},
+          Row{"\"bhsd\"", "\"bshd\"",
+              ".attention.layout' is 'bshd', and the operand 'query' has its "
+              "dimensions in the other order"},
+          Row{"\"zero\"", "\"one\"",
+              ".attention.empty_row' is 'one'; accepted are zero, nan, "
+              "uniform"},
+          Row{"\"tile_q\": 128", "\"tile_q\": -1",
+              ".attention.schedule.tile_q' is -1; accepted are 0 to 65536"},
+          Row{"\"tile_q\": 128", "\"tile_q\": 99999999999999999999",
+              ".attention.schedule.tile_q' must be a whole number, found "
+              "1e+20"},
+          // Parameters.
+          Row{"\"pointer\"", "\"address\"",
+              ".parameters[0].kind' is 'address'; accepted are pointer, "
+              "extent, stride, scalar, workspace, tensormap, trace"},
+          Row{"\"ptr\"", "\"i8\"",
+              ".parameters[0].type' is 'i8'; accepted are ptr"},
+          Row{"\"operand\": 0", "\"operand\": 7",
+              ".parameters[0].operand' is 7; accepted are 0 to 2"},
+          Row{"\"operand\": 0", "\"operand\": null",
+              ".parameters[0].operand' is needed for this kind"},
+          Row{"\"dim\": \"Sq\"", "\"dim\": \"pages\"",
+              ".parameters[1].dim' is 'pages', which no operand has"},
+          Row{"\"dim\": 2", "\"dim\": 4",
+              ".parameters[2].dim' is 4; accepted are 0 to 3"},
+          // Launches.
+          Row{"0,\n            1,\n            2",
+              "0,\n            1,\n            3",
+              ".launches[0].arguments[2]' is 3; accepted are 0 to 2"},
+          Row{"0,\n            1,\n            2",
+              "0,\n            1,\n            -1",
+              ".launches[0].arguments[2]' is -1; accepted are 0 to 2"},
+          Row{"ceildiv(Sq, 128)", "ceildiv(Sq 128)",
+              ".launches[0].grid[0]' is no size: expected ','"},
+          Row{"ceildiv(Sq, 128)", "ceildiv(N, 128)",
+              ".launches[0].grid[0]' is no size: unknown name 'N'"},
+          Row{"ceildiv(Sq, 128)", "ceildiv(Tq, 128)",
+              ".launches[0].grid[0]' is no size: the extent Tq, which no "
+              "operand has,"},
+          Row{"ceildiv(Sq, 128)", "-1 * 4",
+              ".launches[0].grid[0]' is -4; accepted are 0 to 2147483647"},
+          Row{"\"cluster\"", "\"clusters\"",
+              ".launches[0]' has the key 'clusters'; accepted are kernel, "
+              "arguments, shared_bytes, grid, block, cluster"},
+          Row{"\"shared_bytes\": 49152", "\"shared_bytes\": 2147483648",
+              ".launches[0].shared_bytes' is 2147483648; accepted are 0 to "
+              "232448"},
+          Row{"\"workspace_bytes\": 0", "\"workspace_bytes\": 2147483648",
+              ".workspace_bytes' is 2147483648, and no parameter is of kind "
+              "workspace; accepted is 0"},
+      }) {
+    std::string message = messageOf(replaced(good, row.from, row.to));
+    std::string wanted = row.says[0] == '.' ? entry + row.says : row.says;
+    EXPECT_EQ(message.rfind("m.json: error: " + wanted, 0), 0u)
+        << message << "\n"
+        << wanted;
+  }
+}
+
+TEST(Manifest, EntriesHaveNamesOfTheirOwn) {
+  Manifest manifest = example();
+  manifest.entries.push_back(manifest.entries[0]);
+  EXPECT_EQ(messageOf(manifestToJson(manifest)),
+            "m.json: error: in the manifest, 'entries[1].name' is 'attention', "
+            "which an entry before it has");
+  manifest.entries.clear();
+  EXPECT_EQ(messageOf(manifestToJson(manifest)),
+            "m.json: error: in the manifest, 'entries' has no entry");
 }
 
 TEST(Manifest, EntryByNameOrTheOnlyOne) {

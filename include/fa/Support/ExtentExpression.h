@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,8 @@ namespace farun {
 /// The values of the extents by name.
 using Extents = std::map<std::string, int64_t, std::less<>>;
 
+using ExtentNames = std::set<std::string, std::less<>>;
+
 /// Is this one of the names that a grid may use?
 bool isExtentName(std::string_view name);
 
@@ -37,8 +40,9 @@ bool isExtentName(std::string_view name);
 /// open extent, overflow, division by zero) is an Error.
 Expected<int64_t> evaluateExtent(std::string_view text, const Extents &extents);
 
-/// Is the text well formed, over known names only?
-Status checkExtentSyntax(std::string_view text);
+/// Is the text well formed, over known names, and only over `names` if given?
+Status checkExtentSyntax(std::string_view text,
+                         const ExtentNames *names = nullptr);
 
 } // namespace farun
 

@@ -24,7 +24,20 @@ namespace farun {
 /// An extent known only at launch, in a shape.
 inline constexpr int64_t kDynamic = -1;
 
+/// Queries and keys at most: their positions, and one a tile behind the last,
+/// are i32 in the kernels.
+inline constexpr int64_t kMaxPositions = (int64_t(1) << 31) - 65536;
+
+/// Is the factor of the exponent, |scale| log2 e, a finite f32?
+bool isScaleInRange(double scale);
+
 enum class OperandKind { Input, Output, Scalar };
+
+/// What an argument is to the op.
+struct OperandUse {
+  std::string role;
+  std::vector<std::string> dims;
+};
 
 /// One argument of the function, inputs first, then the results.
 struct Operand {
@@ -36,6 +49,15 @@ struct Operand {
   /// The role of each dimension in the operand's own order: layout "bshd"
   /// gives B Sq Hq D; a broadcast dimension of a mask is "1".
   std::vector<std::string> dims;
+  /// Further roles, when one argument is, say, key and value. Each names the
+  /// same dimensions anew, so that Sq = Sk where a tensor attends to itself.
+  std::vector<OperandUse> also = {};
+
+  /// All of its uses, the first one first.
+  std::vector<OperandUse> uses() const;
+  bool hasRole(std::string_view wanted) const;
+  /// "key", or "query, key, value".
+  std::string roleText() const;
 };
 
 /// One structural mask. Masks are conjunctive.
@@ -119,8 +141,8 @@ struct Manifest {
 /// bytes.
 std::string manifestToJson(const Manifest &manifest);
 
-/// Checks types, indices, names and the syntax of every expression; `path`
-/// only names the file in messages.
+/// Checks types, keys, indices, names, ranges, the syntax of every expression
+/// and that all of it fits together; `path` only names the file in messages.
 Expected<Manifest> parseManifest(const std::string &text,
                                  const std::string &path);
 

@@ -381,4 +381,63 @@ TEST(Cluster, eventsNameTheOwner) {
   EXPECT_EQ(counter.barriers[ClusterBarrierEvent::Complete], 4);
   EXPECT_EQ(counter.phases, 2u);
 }
+
+TEST(Cluster, fencesOfProxiesAreTold) {
+  struct Fences : ExecutionObserver {
+    struct Own : CTAObserver {
+      Fences &all;
+      explicit Own(Fences &all) : all(all) {}
+      void fence(const FenceEvent &e) override {
+        all.seen.push_back({e.proxy, e.semantics, e.scope});
+      }
+    };
+    struct Seen {
+      FenceEvent::Kind kind;
+      FenceEvent::Semantics semantics;
+      Scope scope;
+      bool operator==(const Seen &) const = default;
+    };
+    std::string_view name() const override { return "fences"; }
+    uint32_t interests() const override { return kBarriers; }
+    std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &) override {
+      return std::make_unique<Own>(*this);
+    }
+    std::vector<Seen> seen;
+  };
+  Fences fences;
+  Result r = launch(kernel(R"(
+    fence.mbarrier_init.release.cluster;
+    fence.proxy.async;
+    fence.proxy.async.global;
+    fence.proxy.async.shared::cta;
+    fence.proxy.async.shared::cluster;
+    fence.proxy.alias;
+    fence.proxy.tensormap::generic.release.gpu;
+    fence.proxy.tensormap::generic.acquire.sys [%out], 128;
+    fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;
+    fence.release.sync_restrict::shared::cta.cluster;
+    fence.acq_rel.cluster;
+    membar.cta;)"),
+                    {{1}, {1}, {0, 0, 0}, 0}, {}, {&fences});
+  ASSERT_RUNS(r);
+  using E = FenceEvent;
+  const std::vector<Fences::Seen> want = {
+      {E::MbarrierInit, E::Release, Scope::Cluster},
+      {E::Async, E::AcquireRelease, Scope::GPU},
+      {E::AsyncGlobal, E::AcquireRelease, Scope::GPU},
+      {E::AsyncShared, E::AcquireRelease, Scope::GPU},
+      {E::AsyncShared, E::AcquireRelease, Scope::GPU},
+      {E::Alias, E::AcquireRelease, Scope::GPU},
+      {E::Tensormap, E::Release, Scope::GPU},
+      {E::Tensormap, E::Acquire, Scope::System},
+      {E::Async, E::Acquire, Scope::Cluster},
+      {E::Memory, E::Release, Scope::Cluster},
+      {E::Memory, E::AcquireRelease, Scope::Cluster},
+      {E::Memory, E::Sequential, Scope::CTA}};
+  EXPECT_EQ(fences.seen.size(), want.size());
+  EXPECT_TRUE(fences.seen == want);
+  r = launch(kernel("fence.proxy.tensormap::generic.acquire.gpu [%out], 64;"),
+             {{1}, {1}, {0, 0, 0}, 0});
+  EXPECT_EQ(r.message(), "the size of a tensor map is 128");
+}
 } // namespace

@@ -306,7 +306,7 @@ bool ptxvm::decodeFamily(const std::string &name, FunctionDecoder &decoder,
       F(vote), F(match), F(redux), F(elect), F(bar), F(barwarp), F(barred),
       F(cpasync), F(ldmatrix), F(mma),
       // AsyncFamilies.cpp
-      F(mapa), F(getctarank)
+      F(mapa), F(getctarank), F(mbarrier), F(mbarrierpending), F(fence)
 #undef F
   };
   auto found = functions.find(name);

@@ -53,6 +53,10 @@ struct FamilyDecoders {
   // AsyncFamilies.cpp
   void mapa();
   void getctarank();
+  void mbarrier();
+  void mbarrierpending();
+  void fence();
+  void mbarrierAddress(const ast::Operand &o);
 
   // Helpers of the functions above.
   void data(uint32_t Instruction::*field, uint8_t bit, const ast::Operand &o,

@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Handlers.h"
+#include "Mbarrier.h"
 #include "MemoryAccess.h"
 
 using namespace ptxvm;
@@ -175,7 +176,61 @@ Flow wait(Warp &w, uint32_t pending) {
     o->asyncCopyWaited(event);
   return Flow::Next;
 }
+/// Arrives at an mbarrier when the copies that its lanes have issued are done.
+class CopyArrival : public AsyncOperation {
+public:
+  CopyArrival(Warp &w, uint32_t lanes, SharedPlace place)
+      : AsyncOperation(w, w.pc), lanes(lanes), before(w.cta->copies) {
+    signal = {place.owner, place.offset, uint32_t(__builtin_popcount(lanes)),
+              0};
+  }
+  void finish() override {
+    completeCopiesBefore(issuer, lanes, before);
+    MbarrierActor actor{issuer, pc, lanes};
+    actor.isAsync = true;
+    arriveOn(actor, {signal.owner, signal.address}, signal.arrivals);
+  }
+
+private:
+  uint32_t lanes;
+  uint64_t before;
+};
+
+Flow arriveLater(Warp &w, const Instruction &i) {
+  MbarrierLanes objects;
+  if (!objects.resolve(w, i))
+    return Flow::Stop;
+  for (uint32_t rest = w.mask; rest;) {
+    uint32_t same = objects.sameObject(w, rest);
+    rest &= ~same;
+    SharedPlace place = objects.place(unsigned(__builtin_ctz(same)), w);
+    MbarrierActor actor{w, w.pc, same};
+    if (!findMbarrier(actor, place, MbarrierEvent::Arrive))
+      return Flow::Stop;
+    uint32_t count = uint32_t(__builtin_popcount(same));
+    if (!(i.d & MbarrierAux::kNoIncrement) && !addPending(actor, place, count))
+      return Flow::Stop;
+    w.cta->cluster->queue.add(std::make_unique<CopyArrival>(w, same, place));
+    if (w.cta->cluster->failed)
+      return Flow::Stop;
+  }
+  if (w.others.empty())
+    return Flow::Next;
+  ++w.pc;
+  return Flow::Split;
+}
 } // namespace
+
+void ptxvm::completeCopiesBefore(Warp &w, uint32_t lanes, uint64_t id) {
+  for (PendingCopy &c : w.copies) {
+    uint32_t ready = c.id < id ? c.mask & lanes : 0;
+    if (!ready)
+      continue;
+    moveBytes(w, w.cta->launch.code[c.pc], c, ready);
+    c.mask &= ~ready;
+  }
+  std::erase_if(w.copies, [](const PendingCopy &c) { return c.mask == 0; });
+}
 
 void ptxvm::completeCopies(Warp &w, uint32_t lanes, uint32_t pending) {
   for (PendingCopy &c : w.copies) {
@@ -197,6 +252,7 @@ void ptxvm::completeCopies(Warp &w, uint32_t lanes, uint32_t pending) {
 
 void ptxvm::addAsyncCopy(HandlerList &list) {
   list.push_back({"cp_async", issue});
+  list.push_back({"cp_mbarrier_arrive", arriveLater});
   list.push_back({"cp_commit", commit});
   list.push_back({"cp_wait", [](Warp &w, const Instruction &i) -> Flow {
                     return wait(w, uint32_t(i.imm));

@@ -65,26 +65,52 @@ static bool tells(const AsyncOperation &o, const CTA &owner, uint32_t address) {
   return o.signal.owner == &owner && o.signal.address == address;
 }
 
-AsyncSignal AsyncQueue::outstanding(const CTA &owner, uint32_t address) const {
+bool AsyncQueue::completePhase(CTA &owner, uint32_t address) {
+  auto found = owner.mbarriers.find(address);
+  if (found == owner.mbarriers.end())
+    return false;
+  const Mbarrier &m = found->second;
   AsyncSignal sum;
-  for (auto &o : pending)
-    if (tells(*o, owner, address)) {
-      sum.owner = o->signal.owner;
-      sum.arrivals += o->signal.arrivals;
-      sum.bytes += o->signal.bytes;
+  size_t count = 0, enough = 0;
+  for (auto &o : pending) {
+    if (!tells(*o, owner, address))
+      continue;
+    ++count;
+    sum.arrivals += o->signal.arrivals;
+    sum.bytes += o->signal.bytes;
+    if (sum.arrivals == m.pending && int64_t(sum.bytes) == m.tx) {
+      enough = count;
+      break;
     }
-  return sum;
-}
-
-void AsyncQueue::completeFor(const CTA &owner, uint32_t address) {
-  completeWhere(
-      [&](const AsyncOperation &o) { return tells(o, owner, address); });
+  }
+  return completeWhere([&](const AsyncOperation &o) {
+    return tells(o, owner, address) && enough && enough--;
+  });
 }
 
 bool AsyncQueue::completeForWaiters(bool isStuck) {
-  (void)isStuck;
-  return completeWhere(
-      [](const AsyncOperation &o) { return o.signal.owner != nullptr; });
+  std::vector<AsyncSignal> targets;
+  for (auto &o : pending) {
+    const AsyncSignal &s = o->signal;
+    bool isKnown =
+        !s.owner ||
+        std::any_of(targets.begin(), targets.end(), [&](const AsyncSignal &t) {
+          return t.owner == s.owner && t.address == s.address;
+        });
+    if (!isKnown)
+      targets.push_back(s);
+  }
+  bool any = false;
+  for (const AsyncSignal &t : targets) {
+    auto found = t.owner->mbarriers.find(t.address);
+    bool isAwaited = found != t.owner->mbarriers.end() && found->second.waiting;
+    any |= isAwaited && completePhase(*t.owner, t.address);
+  }
+  // Nothing helps: let the report show what comes anyway.
+  if (!any && isStuck)
+    any = completeWhere(
+        [](const AsyncOperation &o) { return o.signal.owner != nullptr; });
+  return any;
 }
 
 void AsyncQueue::completeOf(const CTA &issuer) {

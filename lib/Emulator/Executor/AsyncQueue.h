@@ -14,8 +14,8 @@
 //   otherwise                              as late as the waits allow: when
 //     - a wait asks for its group: waitGroups(), readGroups();
 //     - a test of its mbarrier would fail and only such operations are missing:
-//       completeFor(); a warp parked on the mbarrier is served when no warp of
-//       the cluster can go on, or after a few turns of the others;
+//       completePhase(); a warp parked on the mbarrier is served when no warp
+//       of the cluster can go on, or after a few turns of the others;
 //     - its CTA exits.
 //
 // So a kernel that does not wait sees what was there before. To add a kind of
@@ -97,10 +97,9 @@ public:
   void waitGroups(uint64_t stream, uint32_t group);
   /// The same for their reads only.
   void readGroups(uint64_t stream, uint32_t group);
-  /// The arrivals and bytes that pending operations will bring to an mbarrier.
-  AsyncSignal outstanding(const CTA &owner, uint32_t address) const;
-  /// Completes all operations that tell this mbarrier.
-  void completeFor(const CTA &owner, uint32_t address);
+  /// Completes the oldest operations that tell this mbarrier when, and as far
+  /// as, they are all that its phase waits for; true when they were.
+  bool completePhase(CTA &owner, uint32_t address);
   /// Completes what an exiting CTA has issued.
   void completeOf(const CTA &issuer);
   /// Completes what parked warps wait for; with `isStuck`, when nobody can go

@@ -34,11 +34,19 @@ Flow CTA::fault(const Warp &w, std::string origin, std::string message,
 
 Flow CTA::faultAt(uint32_t pc, const Warp &w, std::string origin,
                   std::string message, int lane) {
+  cluster->failed = true;
   record->status = Status::Fault;
+  // A checker may have said it already, when it was told of the event.
+  if (!record->diagnostics.empty()) {
+    const Diagnostic &last = record->diagnostics.back();
+    const SourceLocation at = launch.kernel.info.location(pc);
+    if (last.severity == Severity::Error && last.origin == origin &&
+        last.location.line == at.line && last.location.column == at.column)
+      return Flow::Stop;
+  }
   record->diagnostics.push_back(
       record->makeDiagnostic(Severity::Error, std::move(origin),
                              std::move(message), pc, int(w.index), lane));
-  cluster->failed = true;
   return Flow::Stop;
 }
 

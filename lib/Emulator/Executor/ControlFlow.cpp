@@ -81,7 +81,10 @@ FenceEvent fenceEvent(const Warp &w, const Instruction &i) {
                    : i.mods & mod::acquire_ ? E::Acquire
                    : i.mods & mod::release_ ? E::Release
                                             : E::Sequential;
-  return {w.index, w.pc, w.mask, s, scopeOf(i.mods), E::Memory};
+  auto kind = E::Kind(i.aux);
+  if (kind != E::Memory && s == E::Sequential)
+    s = E::AcquireRelease;
+  return {w.index, w.pc, w.mask, s, scopeOf(i.mods), kind};
 }
 
 Flow fence(Warp &w, const Instruction &i) {

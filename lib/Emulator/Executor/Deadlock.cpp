@@ -43,12 +43,29 @@ static std::string ofClusterBarrier(const Cluster &cluster) {
          std::to_string(live) + " threads have arrived)";
 }
 
+static std::string ofMbarrier(const CTA &cta, uint32_t address) {
+  std::string text = " for the mbarrier at byte " + std::to_string(address);
+  auto found = cta.mbarriers.find(address);
+  if (found == cta.mbarriers.end())
+    return text + " (which was invalidated)";
+  const Mbarrier &m = found->second;
+  text += " (phase " + std::to_string(m.phase) + ", " +
+          std::to_string(m.pending) + " of " + std::to_string(m.expected) +
+          " arrivals missing";
+  if (m.tx)
+    text += m.tx > 0 ? ", " + std::to_string(m.tx) + " bytes still expected"
+                     : ", " + std::to_string(-m.tx) + " bytes too many";
+  return text + ")";
+}
+
 static std::string reason(const Warp &w, const Group &g) {
   switch (g.state) {
   case Group::AtBarrier:
     return ofBarrier(*w.cta, g);
   case Group::AtClusterBarrier:
     return ofClusterBarrier(*w.cta->cluster);
+  case Group::AtMbarrier:
+    return ofMbarrier(*w.cta, g.barrier);
   case Group::AtWarpSync:
     return " for lanes " + hex(g.wanted & w.live & ~g.mask);
   case Group::AtWarpgroup:

@@ -50,6 +50,7 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
     addBarrier(list);
     addAsyncCopy(list);
     addCluster(list);
+    addMbarrier(list);
     addControlFlow(list);
     addDirectedRounding(list);
 #define ADD_ALL(isa)                                                           \

@@ -33,6 +33,7 @@ void addShuffle(HandlerList &list);
 void addBarrier(HandlerList &list);
 void addAsyncCopy(HandlerList &list);
 void addCluster(HandlerList &list);
+void addMbarrier(HandlerList &list);
 void addControlFlow(HandlerList &list);
 void addDirectedRounding(HandlerList &list);
 

@@ -219,6 +219,9 @@ Flow parkActive(Warp &w, Group::State state, uint32_t wanted, uint32_t barrier);
 /// Moves the bytes of the copies of groups older than `pending` open ones.
 void completeCopies(Warp &w, uint32_t lanes, uint32_t pending);
 
+/// Moves those of the copies with a lower id that belong to these lanes.
+void completeCopiesBefore(Warp &w, uint32_t lanes, uint64_t id);
+
 /// Handlers by row of Instructions.def, for the widest vectors of this host.
 const std::vector<Handler> &handlersByRow();
 /// "baseline", "avx2" or "avx512".

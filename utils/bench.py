@@ -26,6 +26,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -136,6 +137,8 @@ def with_table(page, name, document):
 
 def commit():
     """The last commit of what is measured; '+' when files differ from it."""
+    if not shutil.which("git"):
+        return "unknown"
 
     def git(*args):
         command = ["git", "-C", str(ROOT), *args, "--", *SOURCES]

@@ -16,6 +16,7 @@ absolute path of somebody's machine; no file above 1 MB.
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,13 +31,12 @@ SELF = {"utils/check-source.py", "utils/tests/test_checks.py"}
 
 
 def files(root):
-    """Tracked files; all of them where this is no git checkout."""
-    listing = subprocess.run(
-        ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"],
-        capture_output=True,
-        text=True,
-    )
-    if listing.returncode == 0:
+    """Tracked files; all of them where there is no git or no checkout."""
+    command = ["git", "-C", str(root), "ls-files", "-co", "--exclude-standard", "-z"]
+    listing = None
+    if shutil.which("git"):
+        listing = subprocess.run(command, capture_output=True, text=True)
+    if listing and listing.returncode == 0:
         names = [name for name in listing.stdout.split("\0") if name]
     else:
         names = [

@@ -32,6 +32,13 @@ def test_this_tree(script):
     assert result.returncode == 0, result.stdout
 
 
+def test_source_without_git(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    plant(tmp_path, "docs/a.md", "two  \n")
+    result = run("check-source.py", tmp_path)
+    assert result.returncode == 1 and "trailing space" in result.stdout
+
+
 def plant(root, name, text):
     path = root / name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -156,6 +156,15 @@ def test_bench_collects_and_holds_to_limits(tmp_path, value, code):
     assert document["figures"][0]["benchmark"] == "made-up"
 
 
+def test_bench_without_git(tmp_path, monkeypatch):
+    benchmark(tmp_path, [{"name": "n", "value": 1, "unit": "s"}])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = run("utils/bench.py", f"--build={tmp_path}", "made-up")
+    assert result.returncode == 0, result.stdout + result.stderr
+    document = json.loads((tmp_path / "reports" / "bench.json").read_text())
+    assert document["commit"] == "unknown"
+
+
 def test_bench_refuses_an_unknown_name(tmp_path):
     assert run("utils/bench.py", f"--build={tmp_path}", "none").returncode == 2
 

@@ -190,3 +190,24 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+#gl = #gpu.address_space<global>
+
+// each_row: a lane's two columns of each eight are loaded once, whatever the
+// number of rows it has; behind the last column nothing is read.
+// CHECK-LABEL: gpu.func @each_row
+gpu.module @m {
+  gpu.func @each_row(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %row = fa.view %p sizes [%n] strides [%c1] : !llvm.ptr<1> to memref<?xf32, #gl>
+    %O = fa.view %o sizes [%n] strides [%n, %c1] : !llvm.ptr<1> to memref<?x8xf32, #gl>
+    // CHECK-COUNT-2: llvm.load
+    // CHECK-NOT: llvm.load
+    %v = fa.load_tile %row[%c0] each_row : memref<?xf32, #gl> -> vector<32x8xf32>
+    fa.store_tile %v, %O[%c0, %c0] : vector<32x8xf32>, memref<?x8xf32, #gl>
+    gpu.return
+  }
+}

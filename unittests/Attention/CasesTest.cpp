@@ -157,6 +157,70 @@ TEST(Cases, B10_HiddenKeyHasNoInfluence) {
   }
 }
 
+/// NaN and infinities in V at keys that some rows of a tile see and others do
+/// not: the rows that see them get them, in place and sign, and the others stay
+/// within their bound (both by the oracle, which skips hidden keys).
+void expectValuesReachOnlyRowsThatSeeThem(const Form &form,
+                                          const Extent5 &extents,
+                                          const Values &mask) {
+  Trial trial(form, extents);
+  trial.seed(6);
+  if (!mask.empty())
+    trial.set("mask", mask);
+  Values lse = lseOf(trial.run()), values = trial.input("value").values();
+  for (auto [key, column, poison] :
+       {std::tuple(2, 3, kNaN), {5, 4, kInf}, {37, 4, -kInf}, {40, 15, kInf}})
+    values[size_t(key * 16 + column)] = poison;
+  RunResult result = trial.set("value", values).run();
+  ASSERT_EQ(result.outputs.size(), 2u);
+  int64_t numWhole = 0, numRows = extents.Hq * extents.Sq;
+  for (int64_t row = 0; row < numRows; ++row) {
+    bool isWhole = true;
+    for (int64_t d = 0; d < 16; ++d)
+      isWhole &= std::isfinite(result.outputs[0].get(row * 16 + d));
+    numWhole += isWhole;
+  }
+  EXPECT_GT(numWhole, 0);
+  EXPECT_LT(numWhole, numRows);
+  EXPECT_EQ(lseOf(result), lse);
+}
+
+TEST(Cases, B10_ValuesOfHiddenKeysCausal) {
+  for (const char *type : {"f16", "bf16"})
+    for (const char *clauses :
+         {"masks [#fa.causal<top_left>]", "masks [#fa.causal<bottom_right>]",
+          "scale(-0.5) masks [#fa.causal<top_left>]"})
+      for (const char *schedule : {"tile_q=64,tile_kv=32,warps=2",
+                                   "tile_q=32,tile_kv=16,warps=2,state=shared"})
+        expectValuesReachOnlyRowsThatSeeThem(
+            {.type = type, .clauses = clauses, .schedule = schedule},
+            {1, 3, 1, 50, 50}, {});
+}
+
+TEST(Cases, B10_ValuesOfHiddenKeysDenseMask) {
+  // Odd rows see odd keys; with lengths and columns of V beside the tile.
+  Values mask(50 * 50);
+  for (size_t n = 0; n < mask.size(); ++n)
+    mask[n] = n / 50 % 2 == n % 50 % 2;
+  for (const char *schedule : {"tile_q=64,tile_kv=32,warps=2",
+                               "tile_q=32,tile_kv=16,warps=2,state=shared"})
+    expectValuesReachOnlyRowsThatSeeThem({.mask = "?x?", .schedule = schedule},
+                                         {1, 2, 2, 50, 50}, mask);
+}
+
+TEST(Cases, B10_ValuesOfKeysHiddenFromAll) {
+  // A padding mask, as in B10 itself: V of the padding may hold anything.
+  Form form{.mask = "?", .schedule = kLeastTiles};
+  Trial trial = twoByFour(form);
+  trial.set("mask", {1, 0});
+  Values values = trial.input("value").values();
+  std::vector<std::byte> plain = bits(trial.run());
+  for (double poison : {kNaN, kInf, -kInf}) {
+    values[16 + 2] = poison;
+    EXPECT_TRUE(bits(trial.set("value", values).run()) == plain) << poison;
+  }
+}
+
 TEST(Cases, B10_KeysBehindTheLengthAreNotRead) {
   // K and V behind the length, in the same block and in later ones.
   Form form{.headDim = 32, .valueDim = 32, .hasKVLengths = true};

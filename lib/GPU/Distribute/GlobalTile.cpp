@@ -26,7 +26,16 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
     dead.push_back(op);
     return success();
   }
-  FailureOr<TileAddress> source = resolve(op, op.getSource());
+  // A view made right here is a seldom one: it moves with an inner loop.
+  IRMapping anew;
+  llvm::SaveAndRestore outer(me);
+  Operation *view = op.getSource().getDefiningOp();
+  bool isSeldom = view && view->getBlock() == op->getBlock() &&
+                  op->getParentOfType<scf::ForOp>();
+  if (isSeldom)
+    me = numbersOf(readThread());
+  FailureOr<TileAddress> source = isSeldom ? resolveAt(op, op.getSource(), anew)
+                                           : resolve(op, op.getSource());
   FailureOr<LaneShare> share = layoutOf(op, op.getResult());
   if (failed(source) || failed(share))
     return failure();
@@ -41,6 +50,8 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
   LaneShare scalars = *share;
   scalars.packed = false;
   scalars.type = memref.getElementType();
+  if (op.getEachRow())
+    return emitEachRow(op, *source, scalars, first);
   Values values(scalars.size());
   for (int64_t m = 0; m < scalars.rowPieces; ++m)
     for (int64_t half : {0, 1}) {
@@ -59,6 +70,27 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
         }
     }
   replaceWithShare(op, repack(scalars, *share, std::move(values)));
+  return success();
+}
+
+/// A lane has the same columns in each of its rows: they are loaded once.
+LogicalResult LaneEmitter::emitEachRow(LoadTileOp op, const TileAddress &source,
+                                       const LaneShare &scalars,
+                                       SmallVector<Value> indices) {
+  if (scalars.kind != LaneShare::Kind::Tile)
+    return op.emitOpError("only tiles are loaded with each_row");
+  Value first = indices.back();
+  Values values(scalars.size());
+  for (int64_t n = 0; n < scalars.colPieces; ++n)
+    for (int64_t e : {0, 1}) {
+      indices.back() = add(first, columnOf(n, e));
+      Value value = loadClamped(source, indices);
+      for (int64_t m = 0; m < scalars.rowPieces; ++m)
+        for (int64_t half : {0, 1})
+          values[scalars.at(m, n, half, e)] = value;
+    }
+  LaneShare share = *layoutOf(op, op.getResult());
+  replaceWithShare(op, repack(scalars, share, std::move(values)));
   return success();
 }
 

@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -105,6 +106,9 @@ private:
 
   // GlobalTile.cpp
   LogicalResult emitLoadTile(LoadTileOp op);
+  LogicalResult emitEachRow(LoadTileOp op, const TileAddress &source,
+                            const LaneShare &scalars,
+                            SmallVector<Value> indices);
   LogicalResult emitMatrixLoad(LoadTileOp op);
   LogicalResult emitStoreTile(StoreTileOp op);
   LogicalResult emitScalarLoad(memref::LoadOp op);
@@ -119,12 +123,14 @@ private:
 
   // WorkgroupTile.cpp
   FailureOr<TileAddress> resolve(Operation *user, Value memref);
-  /// The same at the place of `user`, which alone has the use of it: an address
-  /// that is needed after a loop is not kept in registers during the loop.
+  /// The same, computed at the place of `user`: an address that is seldom
+  /// needed is not kept in registers during a loop.
   FailureOr<TileAddress> resolveAt(Operation *user, Value memref,
                                    IRMapping &mapping);
   LogicalResult resolveView(ViewOp op, TileAddress &address);
-  LogicalResult resolveSubView(memref::SubViewOp op, TileAddress &address,
+  LogicalResult resolveSubView(memref::SubViewOp op,
+                               FailureOr<TileAddress> source,
+                               TileAddress &address,
                                function_ref<Value(Value)> compute);
   LogicalResult resolveWorkgroup(memref::ViewOp op, TileAddress &address);
   LogicalResult emitTransferRead(vector::TransferReadOp op);

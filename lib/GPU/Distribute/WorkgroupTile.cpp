@@ -31,7 +31,8 @@ FailureOr<TileAddress> LaneEmitter::resolve(Operation *user, Value memref) {
     if (auto view = dyn_cast_or_null<ViewOp>(def))
       result = resolveView(view, address);
     else if (auto view = dyn_cast_or_null<memref::SubViewOp>(def))
-      result = resolveSubView(view, address, [](Value v) { return v; });
+      result = resolveSubView(view, resolve(view, view.getSource()), address,
+                              [](Value v) { return v; });
     else if (auto view = dyn_cast_or_null<memref::ViewOp>(def))
       result = resolveWorkgroup(view, address);
     else if (auto cast = dyn_cast_or_null<memref::CastOp>(def)) {
@@ -54,13 +55,13 @@ FailureOr<TileAddress> LaneEmitter::resolve(Operation *user, Value memref) {
 FailureOr<TileAddress> LaneEmitter::resolveAt(Operation *user, Value memref,
                                               IRMapping &mapping) {
   auto view = memref.getDefiningOp<memref::SubViewOp>();
-  if (!view || addresses.contains(memref) ||
-      failed(resolve(user, view.getSource())))
+  if (!view)
     return resolve(user, memref);
   TileAddress address;
   address.type = cast<MemRefType>(memref.getType());
-  auto compute = [&](Value value) { return computeAnew(value, mapping); };
-  if (failed(resolveSubView(view, address, compute)))
+  if (failed(resolveSubView(
+          view, resolveAt(user, view.getSource(), mapping), address,
+          [&](Value value) { return computeAnew(value, mapping); })))
     return failure();
   return address;
 }
@@ -77,9 +78,9 @@ LogicalResult LaneEmitter::resolveView(ViewOp op, TileAddress &address) {
 }
 
 LogicalResult LaneEmitter::resolveSubView(memref::SubViewOp op,
+                                          FailureOr<TileAddress> source,
                                           TileAddress &address,
                                           function_ref<Value(Value)> compute) {
-  FailureOr<TileAddress> source = resolve(op, op.getSource());
   if (failed(source))
     return failure();
   auto value = [&](OpFoldResult ofr) -> Value {

@@ -30,22 +30,28 @@ static LogicalResult verifyTile(Operation *op, VectorType tile,
 }
 
 LogicalResult LoadTileOp::verify() {
-  return verifyTile(*this, cast<VectorType>(getResult().getType()),
-                    cast<MemRefType>(getSource().getType()),
+  auto tile = cast<VectorType>(getResult().getType());
+  if (getEachRow()) {
+    if (tile.getRank() < 2)
+      return emitOpError("with each_row expected a tile of rank 2 or more, "
+                         "found ")
+             << tile;
+    tile = VectorType::get(tile.getShape().drop_front(), tile.getElementType());
+  }
+  return verifyTile(*this, tile, cast<MemRefType>(getSource().getType()),
                     getIndices().size());
 }
 
 LogicalResult StoreTileOp::verify() {
   return verifyTile(*this, cast<VectorType>(getValue().getType()),
-                    cast<MemRefType>(getDest().getType()),
-                    getIndices().size());
+                    cast<MemRefType>(getDest().getType()), getIndices().size());
 }
 
 LogicalResult TileIndexOp::verify() {
   auto type = cast<VectorType>(getResult().getType());
   if (static_cast<int64_t>(getDim()) >= type.getRank())
-    return emitOpError("dim ") << getDim() << " is outside a tile of rank "
-                               << type.getRank();
+    return emitOpError("dim ")
+           << getDim() << " is outside a tile of rank " << type.getRank();
   return success();
 }
 

@@ -329,7 +329,7 @@ void RowMapper::shiftRows(Operation *op) {
       shiftIndex(access.getIndicesMutable(), vector);
   };
   if (auto load = dyn_cast<LoadTileOp>(op))
-    return shift(load, load.getResult());
+    return load.getEachRow() ? void() : shift(load, load.getResult());
   if (auto store = dyn_cast<StoreTileOp>(op))
     return shift(store, store.getValue());
   if (auto read = dyn_cast<vector::TransferReadOp>(op))

@@ -94,6 +94,14 @@ emitExponentOperands(TileBuilder &b, Value scores, Value factor, Value isHuge) {
   return {branch.getResult(0), branch.getResult(1)};
 }
 
+/// What is subtracted in exponents: r, or 0 in a row that has seen no key.
+static Value emitReference(TileBuilder &b, Value max) {
+  auto rows = cast<VectorType>(max.getType());
+  Value hasSeen = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, max,
+                                          b.splat(rows, -kInfinity));
+  return b.create<arith::SelectOp>(hasSeen, max, b.splat(rows, 0.0f));
+}
+
 SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
                                       Value oldMax, Value factor,
                                       bool hasColdPath) {
@@ -109,11 +117,7 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
       b.create<arith::MulFOp>(blockMax, b.spread(factor, rows));
   Value max = b.create<arith::MaxNumFOp>(oldMax, blockReference);
 
-  // The reference of a row that has seen no key is 0 in exponents.
-  Value hasSeen =
-      b.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, max, negativeInfinity);
-  Value reference =
-      b.create<arith::SelectOp>(hasSeen, max, b.splat(rows, 0.0f));
+  Value reference = emitReference(b, max);
 
   // p = 2^(s*c - r).
   Value isHuge = emitIsHuge(b, reference), base = scores, multiplier = factor;
@@ -130,6 +134,14 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
   Value rescale =
       b.create<math::Exp2Op>(b.create<arith::SubFOp>(oldMax, reference));
   return {max, rescale, weights, isHuge};
+}
+
+Value mlir::fa::emitKeyWeights(TileBuilder &b, Value scores, Value max,
+                               Value factor) {
+  Value logits =
+      b.create<arith::MulFOp>(scores, b.spread(factor, scores.getType()));
+  Value exponent = b.create<arith::SubFOp>(logits, emitReference(b, max));
+  return b.create<math::Exp2Op>(exponent);
 }
 
 FinishedRows mlir::fa::emitFinishedRows(TileBuilder &b, Value max,

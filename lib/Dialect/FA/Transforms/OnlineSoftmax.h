@@ -101,6 +101,10 @@ struct SoftmaxStep {
 SoftmaxStep emitSoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
                             Value factor, bool hasColdPath);
 
+/// Emits p of one key in each row (`scores` is a vector of rows) against the
+/// final r of the rows.
+Value emitKeyWeights(TileBuilder &b, Value scores, Value max, Value factor);
+
 /// What is left of a row after the last block of keys.
 struct FinishedRows {
   Value max;     ///< r

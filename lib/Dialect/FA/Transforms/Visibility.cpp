@@ -51,7 +51,8 @@ static SmallVector<KeyBlockRange, 3> rangesFromStart(TileBuilder &b,
 
 /// The ranges behind a left edge. When no block is full (`fullBegin` lies
 /// behind `fullEnd`), the first loop takes what it would take anyway and the
-/// last one the rest: every block is in exactly one range.
+/// last one the rest: each range begins where the one before it ended, and
+/// every block is in exactly one.
 static SmallVector<KeyBlockRange, 3>
 rangesBehindLeftEdge(TileBuilder &b, const KeyInterval &any,
                      const KeyInterval &all, Value fullEnd, Value end,
@@ -61,7 +62,7 @@ rangesBehindLeftEdge(TileBuilder &b, const KeyInterval &any,
   Value leftEnd = b.createOrFold<arith::MinUIOp>(fullBegin, end);
   Value rightBegin = b.createOrFold<arith::MaxUIOp>(leftEnd, fullEnd);
   return {{begin, leftEnd, /*isFull=*/false},
-          {leftEnd, fullEnd, /*isFull=*/true},
+          {leftEnd, rightBegin, /*isFull=*/true},
           {rightBegin, end, /*isFull=*/false}};
 }
 
@@ -99,15 +100,36 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
   return result;
 }
 
+/// The rows of the tile as a vector; where no mask asks for the row, all rows
+/// agree on one i32.
+static Value emitRows(TileBuilder &b, const BlockVisibility &block,
+                      int64_t tileQ) {
+  if (block.masks.empty())
+    return block.firstRow;
+  return b.create<TileIndexOp>(b.vector({tileQ}, b.getI32Type()),
+                               block.firstRow, /*dim=*/0);
+}
+
+Value mlir::fa::emitRowPredicate(TileBuilder &b, const BlockVisibility &block,
+                                 Value key, int64_t tileQ) {
+  KeyInterval rows =
+      emitKeyInterval(b, block.masks, block.lengths, emitRows(b, block, tileQ));
+  VectorType type = b.vector({tileQ}, b.getI32Type());
+  Value keys = b.spread(key, type);
+  Value visible = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, keys,
+                                          b.spread(rows.hi, type));
+  if (!rows.lo)
+    return visible;
+  Value notBefore = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, keys,
+                                            b.spread(rows.lo, type));
+  return b.create<arith::AndIOp>(visible, notBefore);
+}
+
 Value mlir::fa::emitElementPredicate(TileBuilder &b,
                                      const BlockVisibility &block,
                                      Value firstKey, ArrayRef<int64_t> tile) {
-  // Where no mask asks for the row, all rows agree on one i32.
-  Value row = block.firstRow;
-  if (!block.masks.empty())
-    row = b.create<TileIndexOp>(b.vector({tile[0]}, b.getI32Type()),
-                                block.firstRow, /*dim=*/0);
-  KeyInterval rows = emitKeyInterval(b, block.masks, block.lengths, row);
+  KeyInterval rows = emitKeyInterval(b, block.masks, block.lengths,
+                                     emitRows(b, block, tile[0]));
   VectorType type = b.vector(tile, b.getI32Type());
   // Bounds relative to the block, so that the column stays a constant.
   Value column = b.create<TileIndexOp>(type, b.i32(0), /*dim=*/1);

@@ -97,6 +97,10 @@ BlockVisibility emitBlockVisibility(TileBuilder &b, ArrayRef<MaskAttr> masks,
 Value emitElementPredicate(TileBuilder &b, const BlockVisibility &block,
                            Value firstKey, ArrayRef<int64_t> tile);
 
+/// Emits which of the `tileQ` rows see one key (an i32): a vector of i1.
+Value emitRowPredicate(TileBuilder &b, const BlockVisibility &block, Value key,
+                       int64_t tileQ);
+
 } // namespace mlir::fa
 
 #endif // FA_LIB_DIALECT_FA_TRANSFORMS_VISIBILITY_H

@@ -115,3 +115,18 @@ func.func @negative_warps() {
   } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 64, warps = 8, stages = 2, state = shared>}
   return
 }
+
+// -----
+
+// The same row for all: no warp reads another one.
+// CHECK-LABEL: func @each_row
+// CHECK: %[[V:.*]] = fa.load_tile %{{.*}}[%c0{{.*}}] each_row : memref<64xf32> -> vector<16x64xf32>
+// CHECK: fa.store_tile %[[V]]
+func.func @each_row(%row: memref<64xf32>, %O: memref<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  scf.forall (%ib) in (4) {
+    %v = fa.load_tile %row[%c0] each_row : memref<64xf32> -> vector<64x64xf32>
+    fa.store_tile %v, %O[%c0, %c0] : vector<64x64xf32>, memref<?x64xf32>
+  } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 64, warps = 4, stages = 2, state = registers>}
+  return
+}

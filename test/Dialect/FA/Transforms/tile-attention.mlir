@@ -121,6 +121,28 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:           %[[VISIBLE:.*]] = arith.cmpi slt, %[[J]], %[[TILE]]
 // CHECK:           arith.select %[[VISIBLE]], %[[S]], %{{.*}} : vector<64x16xi1>
 // CHECK:         } {fa.blocks = "partial"}
+// Rows of u that are NaN or infinite again, key by key, without products of
+// tiles: Q a few columns at a time, then u += p v where the row sees the key.
+// CHECK:         %[[U:.*]] = vector.transfer_read %{{.*}} : memref<64x64xf32,
+// CHECK:         %[[ZEROS:.*]] = arith.mulf %[[U]]
+// CHECK:         %[[SUM:.*]] = vector.multi_reduction <add>, %[[ZEROS]], %{{.*}} [1]
+// CHECK:         %[[AGAIN:.*]] = arith.cmpf une, %[[SUM]]
+// CHECK:         %[[ANY:.*]] = vector.multi_reduction <or>, %[[AGAIN]], %false [0] : vector<64xi1> to i1
+// CHECK:         arith.select %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
+// CHECK:         %[[LAST:.*]] = arith.select %[[ANY]], %[[KEYS]], %c0{{.*}} : index
+// CHECK:         scf.for %[[KEY:.*]] = %c0{{.*}} to %[[LAST]] step %c1
+// CHECK:           scf.for %[[D:.*]] = %c0{{.*}} to %c64{{.*}} step %c16{{.*}} iter_args
+// CHECK:             fa.load_tile %{{.*}}[%{{.*}}, %[[D]]] : {{.*}} -> vector<64x16xf16>
+// CHECK:             memref.subview %{{.*}}[%[[KEY]], 0] [1, 64]
+// CHECK:             fa.load_tile %{{.*}}[%[[D]]] each_row : {{.*}} -> vector<64x16xf16>
+// CHECK:             fa.row_sum
+// CHECK:           %[[P:.*]] = math.exp2 %{{.*}} : vector<64xf32>
+// CHECK:           fa.tile_index %{{.*}} dim 0 : vector<64xi32>
+// CHECK:           %[[SEEN:.*]] = arith.cmpi slt
+// CHECK:           arith.andi %[[SEEN]], %[[AGAIN]]
+// CHECK:           fa.load_tile %{{.*}} each_row : {{.*}} -> vector<64x64xf16>
+// CHECK:           arith.select %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
+// CHECK:         }
 // CHECK-NOT:     math.log2
 func.func @causal_bottom_right(%q: !q, %k: !kv, %v: !kv, %o: !q) {
   fa.attention %q, %k, %v masks [#fa.causal<bottom_right>] outs(%o : !q) {schedule = #schedule} : !q, !kv, !kv
@@ -147,7 +169,7 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:           arith.cmpi sge
 // CHECK:           arith.andi
 // CHECK:         } {fa.blocks = "partial"}
-// CHECK:         scf.for %{{.*}} = %[[LEFT_END]] to %[[FULL_END]]
+// CHECK:         scf.for %{{.*}} = %[[LEFT_END]] to %[[RIGHT_BEGIN]]
 // CHECK:         } {fa.blocks = "full"}
 // CHECK:         %[[LAST_BEGIN:.*]] = arith.select %{{.*}}, %[[BEGIN]], %[[RIGHT_BEGIN]] : index
 // CHECK:         scf.for %{{.*}} = %[[LAST_BEGIN]] to %[[END]]

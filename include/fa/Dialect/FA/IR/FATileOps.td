@@ -23,15 +23,21 @@ def FA_LoadTileOp : FA_Op<"load_tile", []> {
     tail needs no second form, and a head dimension is padded by asking for a
     wider tile.
 
+    With `each_row` the vector has one dimension more than the source, in
+    front: each row of the tile is the same part of the source.
+
     ```mlir
     %q = fa.load_tile %Q[%i0, %c0] : memref<?x40xf16, strided<[?, ?], offset: ?>> -> vector<128x48xf16>
+    %v = fa.load_tile %row[%c0] each_row : memref<40xf16, strided<[?], offset: ?>> -> vector<128x48xf16>
     ```
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
-                       Variadic<Index>:$indices);
+                       Variadic<Index>:$indices,
+                       UnitAttr:$each_row);
   let results = (outs AnyVectorOfNonZeroRank:$result);
   let assemblyFormat = [{
-    $source `[` $indices `]` attr-dict `:` type($source) `->` type($result)
+    $source `[` $indices `]` (`each_row` $each_row^)? attr-dict
+    `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -1,0 +1,297 @@
+//===- AttentionSteps.cpp - the loops over blocks of keys -------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One step takes m, l and u over one block of keys. The loops do with as little
+// as their blocks need, and what that was not enough for is done again:
+//
+//   full        no mask and no cold path; notes scores that are huge
+//   partial     masks and cold path; restarts where the loop before noted some
+//   key by key  0 * NaN is NaN, so in a product of tiles a value that is not
+//               finite reaches every row of the tile, those from which its key
+//               is hidden too. Rows of u that came out NaN or infinite are
+//               computed again without products of tiles, from the m at hand,
+//               and a key adds nothing to a row that does not see it.
+//===----------------------------------------------------------------------===//
+
+#include "AttentionTiler.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+/// The loops over K/V blocks. One that has to take more care than the loops
+/// before it starts from the first block where they noted a reason.
+void AttentionTiler::emitLoops(const BlockContext &block) {
+  Value restart;
+  Value first = block.visibility.ranges.front().begin;
+  for (const KeyBlockRange &range : block.visibility.ranges) {
+    Value begin = range.begin;
+    if (restart)
+      begin = b.create<arith::SelectOp>(restart, first, begin);
+    Value noted = emitLoop(block, begin, range.end, range.isFull);
+    if (range.isFull)
+      restart = emitRestart(block, noted);
+  }
+  // Else a key that one row of the tile sees is seen by all of them.
+  if (!block.visibility.masks.empty() || block.maskPlane)
+    emitKeyByKey(block);
+}
+
+/// A loop over one range; over full blocks it returns this thread's note.
+Value AttentionTiler::emitLoop(const BlockContext &block, Value begin,
+                               Value end, bool isFull) {
+  SmallVector<Value> notes;
+  if (isFull)
+    notes.push_back(b.create<arith::ConstantIntOp>(0, 1));
+  auto loop = b.create<scf::ForOp>(begin, end, b.index(1), notes);
+  loop->setAttr(kBlocksAttr,
+                b.getStringAttr(isFull ? kFullBlocks : kPartialBlocks));
+  OpBuilder::InsertionGuard guard(b);
+  if (!isFull) {
+    b.setInsertionPoint(loop.getBody()->getTerminator());
+    emitStep(block, loop.getInductionVar(), /*isFull=*/false, Value());
+    return Value();
+  }
+  b.setInsertionPointToEnd(loop.getBody());
+  Value noted = emitStep(block, loop.getInductionVar(), /*isFull=*/true,
+                         loop.getRegionIterArg(0));
+  b.create<scf::YieldOp>(noted);
+  return loop.getResult(0);
+}
+
+/// Forgets the state where some thread of the block has noted a huge score.
+Value AttentionTiler::emitRestart(const BlockContext &block, Value noted) {
+  Value restart = b.create<AnyNotedOp>(b.getI1Type(), noted);
+  auto reset = [&](Value memref, float start) {
+    Value state = readState(memref);
+    Value initial = b.splat(cast<VectorType>(state.getType()), start);
+    writeState(b.create<arith::SelectOp>(restart, initial, state), memref);
+  };
+  reset(block.max, -kInfinity);
+  reset(block.sum, 0.0f);
+  reset(block.acc, 0.0f);
+  return restart;
+}
+
+/// acc + lhs . rhs, rhs as [k, n] or, transposed, as [n, k].
+Value AttentionTiler::emitContract(Value lhs, Value rhs, Value acc,
+                                   bool isRhsTransposed) {
+  AffineExpr m, n, k;
+  bindDims(b.getContext(), m, n, k);
+  SmallVector<AffineExpr> right = {k, n};
+  if (isRhsTransposed)
+    right = {n, k};
+  using Exprs = ArrayRef<AffineExpr>;
+  SmallVector<AffineExpr> left = {m, k}, result = {m, n};
+  SmallVector<Exprs> maps = {left, right, result};
+  return b.create<vector::ContractionOp>(
+      lhs, rhs, acc, ArrayRef<Exprs>(maps),
+      ArrayRef<vector::IteratorType>{vector::IteratorType::parallel,
+                                     vector::IteratorType::parallel,
+                                     vector::IteratorType::reduction});
+}
+
+Value AttentionTiler::emitScores(const BlockContext &block, Value firstKey) {
+  auto element = cast<MemRefType>(block.keyPlane.getType()).getElementType();
+  Value keyTile =
+      b.create<LoadTileOp>(b.vector({tileKV, paddedD}, element), block.keyPlane,
+                           ValueRange{firstKey, b.index(0)});
+  Value zero = b.splat(b.f32Vector({tileQ, tileKV}), 0.0f);
+  Value scores = emitContract(block.queryTile, keyTile, zero,
+                              /*isRhsTransposed=*/true);
+  return emitSignedScores(b, block.scale, scores);
+}
+
+/// The scores with -inf in the place of every hidden one, by select: what is
+/// hidden has no influence, not even when it is NaN. Full blocks skip the
+/// structural masks; the dense mask is asked everywhere.
+Value AttentionTiler::emitHidden(const BlockContext &block, Value scores,
+                                 Value firstKey, bool isFull) {
+  Value visible;
+  if (!isFull)
+    visible = emitElementPredicate(b, block.visibility, b.toI32(firstKey),
+                                   {tileQ, tileKV});
+  if (block.maskPlane) {
+    Value mask = b.create<LoadTileOp>(b.vector({tileQ, tileKV}, b.getI1Type()),
+                                      block.maskPlane,
+                                      ValueRange{block.firstRow, firstKey});
+    visible = visible ? b.create<arith::AndIOp>(visible, mask) : mask;
+  }
+  if (!visible)
+    return scores;
+  Value hidden = b.splat(cast<VectorType>(scores.getType()), -kInfinity);
+  return b.create<arith::SelectOp>(visible, scores, hidden);
+}
+
+/// acc + P . V, with P rounded to the type of V.
+Value AttentionTiler::emitWeightedValues(const BlockContext &block,
+                                         Value weights, Value firstKey,
+                                         Value acc) {
+  auto element = cast<MemRefType>(block.valuePlane.getType()).getElementType();
+  Value rounded =
+      b.create<arith::TruncFOp>(b.vector({tileQ, tileKV}, element), weights);
+  Value valueTile =
+      b.create<LoadTileOp>(b.vector({tileKV, paddedDv}, element),
+                           block.valuePlane, ValueRange{firstKey, b.index(0)});
+  return emitContract(rounded, valueTile, acc, /*isRhsTransposed=*/false);
+}
+
+/// One block of keys: reads m, l, u, takes the step, writes them back.
+Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
+                               bool isFull, Value noted) {
+  Value firstKey = b.create<arith::MulIOp>(keyBlock, b.index(tileKV));
+  Value scores = emitScores(block, firstKey);
+  scores = emitHidden(block, scores, firstKey, isFull);
+
+  Value oldMax = readState(block.max);
+  SoftmaxStep step = emitSoftmaxStep(b, scores, oldMax, block.scale.factor,
+                                     /*hasColdPath=*/!isFull);
+  writeState(step.max, block.max);
+
+  Value oldSum = readState(block.sum);
+  Value scaledSum = b.create<arith::MulFOp>(
+      oldSum, b.spreadRows(step.rescale, target.lanesPerRow));
+  Value sum = b.create<RowSumOp>(step.weights, scaledSum);
+  writeState(sum, block.sum);
+
+  Value oldAcc = readState(block.acc);
+  Value scaledAcc =
+      b.create<arith::MulFOp>(oldAcc, b.spreadRows(step.rescale, paddedDv));
+  Value acc = emitWeightedValues(block, step.weights, firstKey, scaledAcc);
+  writeState(acc, block.acc);
+  if (trace.buffer)
+    emitTrace(block, keyBlock, step.max, sum, acc);
+  if (!isFull)
+    return Value();
+  return b.create<NoteRowsOp>(b.getI1Type(), step.isHuge, noted);
+}
+
+/// Stores the state of the traced row, if it is one of this head. The row
+/// counts b, h, i; a row of another head becomes -1, which no tile holds.
+void AttentionTiler::emitTrace(const BlockContext &block, Value keyBlock,
+                               Value max, Value sum, Value acc) {
+  Value queries = get(views.queries);
+  Value plane = b.create<arith::AddIOp>(
+      b.create<arith::MulIOp>(block.batch, get(views.queryHeads)), block.head);
+  Value row = b.create<arith::SubIOp>(trace.row,
+                                      b.create<arith::MulIOp>(plane, queries));
+  Value isHere =
+      b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, row, queries);
+  row = b.create<arith::SelectOp>(isHere, row, b.index(-1));
+  b.create<TraceStateOp>(row, block.firstRow, max, sum, acc, trace.buffer,
+                         keyBlock);
+}
+
+//===----------------------------------------------------------------------===//
+// Key by key
+//===----------------------------------------------------------------------===//
+
+/// Computes the rows of u that are NaN or infinite again.
+void AttentionTiler::emitKeyByKey(const BlockContext &block) {
+  Value acc = readState(block.acc), max = readState(block.max);
+  auto rows = cast<VectorType>(max.getType());
+  // x * 0 is 0, or NaN where x is not finite.
+  Value zeros = b.create<arith::MulFOp>(
+      acc, b.splat(cast<VectorType>(acc.getType()), 0.0f));
+  Value zero = b.splat(rows, 0.0f);
+  Value sum = b.create<vector::MultiDimReductionOp>(
+      vector::CombiningKind::ADD, zeros, zero, ArrayRef<int64_t>{1});
+  Value isAgain = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, sum, zero);
+  Value none = b.create<arith::ConstantIntOp>(0, 1);
+  Value isAnyAgain = b.create<vector::MultiDimReductionOp>(
+      vector::CombiningKind::OR, isAgain, none, ArrayRef<int64_t>{0});
+  Value start = b.splat(cast<VectorType>(acc.getType()), 0.0f);
+  writeState(
+      b.create<arith::SelectOp>(b.spreadRows(isAgain, paddedDv), start, acc),
+      block.acc);
+
+  Value firstKey = b.createOrFold<arith::MulIOp>(
+      block.visibility.ranges[0].begin, b.index(tileKV));
+  Value end =
+      b.create<arith::SelectOp>(isAnyAgain, block.visibility.keysEnd, firstKey);
+  auto loop = b.create<scf::ForOp>(firstKey, end, b.index(1), ValueRange());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  emitKeyStep(block, loop.getInductionVar(), isAgain, max);
+}
+
+/// u += p v for one key, in the rows `isAgain` that see it; m is final.
+void AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
+                                 Value isAgain, Value max) {
+  Value scores = emitSignedScores(b, block.scale, emitKeyScores(block, key));
+  Value weights = emitKeyWeights(b, scores, max, block.scale.factor);
+
+  Value isTaken = b.create<arith::AndIOp>(emitRowsThatSee(block, key), isAgain);
+  VectorType valueType = b.f32Vector({tileQ, paddedDv});
+  Value values = emitEachRow(block.valuePlane, key, b.index(0), valueType);
+  Value acc = readState(block.acc);
+  Value next = b.create<arith::AddFOp>(
+      acc, b.create<arith::MulFOp>(b.spreadRows(weights, paddedDv), values));
+  writeState(
+      b.create<arith::SelectOp>(b.spreadRows(isTaken, paddedDv), next, acc),
+      block.acc);
+}
+
+/// The products of the query rows with one key, a few columns at a time: a
+/// thread's part of Q may be half of its registers.
+Value AttentionTiler::emitKeyScores(const BlockContext &block, Value key) {
+  Value none = b.splat(b.f32Vector({tileQ, target.lanesPerRow}), 0.0f);
+  auto loop = b.create<scf::ForOp>(b.index(0), b.index(paddedD),
+                                   b.index(kProductDepth), none);
+  VectorType tile = b.f32Vector({tileQ, kProductDepth});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value column = loop.getInductionVar();
+    Value query = b.create<arith::ExtFOp>(
+        tile, emitQueryTile(block, column, kProductDepth));
+    Value products = b.create<arith::MulFOp>(
+        query, emitEachRow(block.keyPlane, key, column, tile));
+    Value sums = b.create<RowSumOp>(products, loop.getRegionIterArg(0));
+    b.create<scf::YieldOp>(sums);
+  }
+  return b.create<vector::MultiDimReductionOp>(
+      vector::CombiningKind::ADD, loop.getResult(0),
+      b.splat(b.f32Vector({tileQ}), 0.0f), ArrayRef<int64_t>{1});
+}
+
+/// Row `key` of a plane, from `column` on, in each row of a tile of f32.
+Value AttentionTiler::emitEachRow(Value plane, Value key, Value column,
+                                  VectorType tile) {
+  Value row = emitVectorAt(plane, /*dim=*/0, key);
+  Type element = cast<MemRefType>(row.getType()).getElementType();
+  auto load =
+      b.create<LoadTileOp>(b.vector(tile.getShape(), element), row, column);
+  load.setEachRow(true);
+  return b.create<arith::ExtFOp>(tile, load.getResult());
+}
+
+/// The query rows that see one key (an index), as a vector of i1.
+Value AttentionTiler::emitRowsThatSee(const BlockContext &block, Value key) {
+  Value seen = emitRowPredicate(b, block.visibility, b.toI32(key), tileQ);
+  if (!block.maskPlane)
+    return seen;
+  Value column = emitVectorAt(block.maskPlane, /*dim=*/1, key);
+  Value mask = b.create<LoadTileOp>(b.vector({tileQ}, b.getI1Type()), column,
+                                    block.firstRow);
+  return b.create<arith::AndIOp>(seen, mask);
+}
+
+/// Row (dim 0) or column (dim 1) number `position` of a plane, as rank 1.
+Value AttentionTiler::emitVectorAt(Value plane, unsigned dim, Value position) {
+  auto type = cast<MemRefType>(plane.getType());
+  Attribute zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets(2, zero), sizes(2, one), strides(2, one);
+  offsets[dim] = position;
+  sizes[1 - dim] = memref::getMixedSize(b, b.getLoc(), plane, 1 - dim);
+  SmallVector<int64_t> shape = {type.getDimSize(1 - dim)};
+  MemRefType vectorType = memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides);
+  return b.create<memref::SubViewOp>(vectorType, plane, offsets, sizes,
+                                     strides);
+}

@@ -1,0 +1,284 @@
+//===- AttentionTiler.cpp - views, blocks of rows, the end ------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The parts of the tile program around the loops over keys: before all blocks,
+// at the start and at the end of a block of query rows.
+//===----------------------------------------------------------------------===//
+
+#include "AttentionTiler.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+//===----------------------------------------------------------------------===//
+// Before the loops
+//===----------------------------------------------------------------------===//
+
+Extent AttentionTiler::emitExtent(int64_t number, Value memref, int64_t dim) {
+  if (!ShapedType::isDynamic(number))
+    return {number, Value()};
+  return {number, b.create<memref::DimOp>(memref, dim)};
+}
+
+/// The memref with strides and offset that are not known and its dimensions in
+/// the order [B, H, S, D]. No element moves.
+FailureOr<Value> AttentionTiler::emitHeadMajorView(Value memref,
+                                                   const DimPositions &order) {
+  FailureOr<Value> strided = emitDynamicStrides(b, op, memref);
+  if (failed(strided))
+    return failure();
+  SmallVector<int64_t> permutation = {order.batch, order.heads, order.seq,
+                                      order.feature};
+  if (isIdentityPermutation(permutation))
+    return strided;
+  auto map = AffineMap::getPermutationMap(permutation, b.getContext());
+  return b.create<memref::TransposeOp>(*strided, AffineMapAttr::get(map))
+      .getResult();
+}
+
+/// The dense mask as [B, Hq, Sq, Sk]: its dimensions are aligned from the
+/// right, and one of extent 1 (known here or at run time) gets stride 0.
+Value AttentionTiler::emitBroadcastMask(Value mask) {
+  auto type = cast<MemRefType>(mask.getType());
+  auto metadata = b.create<memref::ExtractStridedMetadataOp>(mask);
+  Value zero = b.index(0);
+  SmallVector<OpFoldResult> strides(4, zero);
+  int64_t missing = 4 - type.getRank();
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    Value stride = metadata.getStrides()[dim];
+    if (type.getDimSize(dim) == 1)
+      continue;
+    if (type.isDynamicDim(dim)) {
+      Value isOne = b.create<arith::CmpIOp>(
+          arith::CmpIPredicate::eq, metadata.getSizes()[dim], b.index(1));
+      stride = b.create<arith::SelectOp>(isOne, zero, stride);
+    }
+    strides[missing + dim] = stride;
+  }
+  SmallVector<OpFoldResult> sizes = {fold(views.batch), fold(views.queryHeads),
+                                     fold(views.queries), fold(views.keys)};
+  auto resultType = MemRefType::get(
+      {dims.B, dims.Hq, dims.Sq, dims.Sk}, type.getElementType(),
+      getDynamicStrides(b.getContext(), /*rank=*/4), type.getMemorySpace());
+  return b.create<memref::ReinterpretCastOp>(
+      resultType, metadata.getBaseBuffer(), OpFoldResult(metadata.getOffset()),
+      sizes, strides);
+}
+
+LogicalResult AttentionTiler::emitViews() {
+  FailureOr<Value> query = emitHeadMajorView(op.getQuery(), dims.query);
+  FailureOr<Value> key = emitHeadMajorView(op.getKey(), dims.keyValue);
+  FailureOr<Value> value = emitHeadMajorView(op.getValue(), dims.keyValue);
+  FailureOr<Value> output = emitHeadMajorView(op.getOutput(), dims.query);
+  if (failed(query) || failed(key) || failed(value) || failed(output))
+    return failure();
+  views.query = *query;
+  views.key = *key;
+  views.value = *value;
+  views.output = *output;
+  views.batch = emitExtent(dims.B, *query, 0);
+  views.queryHeads = emitExtent(dims.Hq, *query, 1);
+  views.queries = emitExtent(dims.Sq, *query, 2);
+  views.kvHeads = emitExtent(dims.Hkv, *key, 1);
+  views.keys = emitExtent(dims.Sk, *key, 2);
+  if (op.getLse()) {
+    FailureOr<Value> lse = emitDynamicStrides(b, op, op.getLse());
+    if (failed(lse))
+      return failure();
+    views.lse = *lse;
+  }
+  if (op.getMask()) {
+    FailureOr<Value> mask = emitDynamicStrides(b, op, op.getMask());
+    if (failed(mask))
+      return failure();
+    views.mask = emitBroadcastMask(*mask);
+  }
+  return success();
+}
+
+FailureOr<scf::ForallOp> AttentionTiler::run() {
+  if (failed(emitViews()))
+    return failure();
+  OpFoldResult numBlocks =
+      getAsOpFoldResult(b.ceilDiv(get(views.queries), tileQ));
+  SmallVector<OpFoldResult> bounds = {fold(views.batch), fold(views.queryHeads),
+                                      numBlocks};
+  auto forall = b.create<scf::ForallOp>(bounds, /*outputs=*/ValueRange(),
+                                        /*mapping=*/std::nullopt);
+  forall->setAttr(kScheduleAttr, schedule);
+  b.setInsertionPoint(forall.getTerminator());
+  ValueRange ids = forall.getInductionVars();
+  emitBlock(ids[0], ids[1], ids[2]);
+  return forall;
+}
+
+//===----------------------------------------------------------------------===//
+// One block of query rows
+//===----------------------------------------------------------------------===//
+
+/// The length of this batch's sequence: what the operand says, kept inside
+/// [0, extent]; the extent itself without an operand.
+Value AttentionTiler::emitLength(Value lengths, Value batch,
+                                 const Extent &extent) {
+  Value bound = b.toI32(get(extent));
+  if (!lengths)
+    return bound;
+  Value length = b.create<memref::LoadOp>(lengths, batch);
+  length = b.create<arith::MaxSIOp>(length, b.i32(0));
+  return b.create<arith::MinSIOp>(length, bound);
+}
+
+SequenceLengths AttentionTiler::emitLengths(Value batch) {
+  return {emitLength(op.getQLengths(), batch, views.queries),
+          emitLength(op.getKvLengths(), batch, views.keys),
+          /*queriesMayBeShort=*/static_cast<bool>(op.getQLengths())};
+}
+
+/// kv(h) = floor(h * Hkv / Hq). Where the group is not static the product is
+/// divided by Hq, which is not 0 here: a launch without heads has no blocks.
+Value AttentionTiler::emitKVHead(Value head) {
+  int64_t group = dims.group();
+  if (group == 1)
+    return head;
+  if (!ShapedType::isDynamic(group))
+    return b.floorDiv(head, group);
+  Value product = b.create<arith::MulIOp>(head, get(views.kvHeads));
+  return b.create<arith::DivUIOp>(product, get(views.queryHeads));
+}
+
+/// The part [0, rows) x [0, columns) of one head of one batch, as rank 2;
+/// rank 1 when the memref has no columns.
+Value AttentionTiler::emitPlane(Value memref, Value batch, Value head,
+                                OpFoldResult rows, OpFoldResult columns) {
+  auto type = cast<MemRefType>(memref.getType());
+  Attribute zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets = {batch, head, zero};
+  SmallVector<OpFoldResult> sizes = {one, one, rows};
+  SmallVector<OpFoldResult> strides(type.getRank(), one);
+  if (type.getRank() == 4) {
+    offsets.push_back(zero);
+    sizes.push_back(columns);
+  }
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamicSizes;
+  dispatchIndexOpFoldResults(ArrayRef(sizes).drop_front(2), dynamicSizes,
+                             shape);
+  MemRefType planeType = memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides);
+  return b.create<memref::SubViewOp>(planeType, memref, offsets, sizes,
+                                     strides);
+}
+
+void AttentionTiler::emitPlanes(BlockContext &block,
+                                const SequenceLengths &lengths) {
+  OpFoldResult d = b.getIndexAttr(dims.D), dv = b.getIndexAttr(dims.Dv);
+  OpFoldResult keys = getAsOpFoldResult(block.visibility.keysEnd);
+  block.queries = fold(views.queries);
+  if (lengths.queriesMayBeShort)
+    block.queries = b.toIndex(lengths.queries);
+  Value kvHead = emitKVHead(block.head);
+  block.keyPlane = emitPlane(views.key, block.batch, kvHead, keys, d);
+  block.valuePlane = emitPlane(views.value, block.batch, kvHead, keys, dv);
+  if (views.mask)
+    block.maskPlane = emitPlane(views.mask, block.batch, block.head,
+                                fold(views.queries), keys);
+  block.queryTile = emitQueryTile(block, b.index(0), paddedD);
+}
+
+/// `columns` columns of the block's rows of Q, from `column` on.
+Value AttentionTiler::emitQueryTile(const BlockContext &block, Value column,
+                                    int64_t columns) {
+  Value plane = emitPlane(views.query, block.batch, block.head, block.queries,
+                          b.getIndexAttr(dims.D));
+  auto element = cast<MemRefType>(plane.getType()).getElementType();
+  return b.create<LoadTileOp>(b.vector({tileQ, columns}, element), plane,
+                              ValueRange{block.firstRow, column});
+}
+
+/// m, l and u: one buffer each, in workgroup memory. fa-promote-state moves
+/// them to registers; that needs whole-tile transfers known to be in bounds.
+void AttentionTiler::emitState(BlockContext &block) {
+  auto workgroup =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto emit = [&](ArrayRef<int64_t> shape, float initial) -> Value {
+    auto type = MemRefType::get(shape, b.getF32Type(),
+                                MemRefLayoutAttrInterface(), workgroup);
+    Value memref = b.create<memref::AllocOp>(type);
+    writeState(b.splat(b.f32Vector(shape), initial), memref);
+    return memref;
+  };
+  block.max = emit({tileQ}, -kInfinity);
+  block.sum = emit({tileQ, target.lanesPerRow}, 0.0f);
+  block.acc = emit({tileQ, paddedDv}, 0.0f);
+}
+
+Value AttentionTiler::readState(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<Value> origin(type.getRank(), b.index(0));
+  SmallVector<bool> inBounds(type.getRank(), true);
+  return b.create<vector::TransferReadOp>(b.f32Vector(type.getShape()), memref,
+                                          origin, b.f32(0.0f),
+                                          ArrayRef<bool>(inBounds));
+}
+
+void AttentionTiler::writeState(Value value, Value memref) {
+  int64_t rank = cast<MemRefType>(memref.getType()).getRank();
+  SmallVector<Value> origin(rank, b.index(0));
+  SmallVector<bool> inBounds(rank, true);
+  b.create<vector::TransferWriteOp>(value, memref, origin,
+                                    ArrayRef<bool>(inBounds));
+}
+
+void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
+  BlockContext block;
+  block.batch = batch;
+  block.head = head;
+  block.firstRow = b.create<arith::MulIOp>(index, b.index(tileQ));
+  SequenceLengths lengths = emitLengths(batch);
+  Value firstRow = b.toI32(block.firstRow);
+  SmallVector<MaskAttr> masks = op.getMaskAttrs();
+  block.visibility =
+      emitBlockVisibility(b, masks, lengths, firstRow, tileQ, tileKV);
+  if (lengths.queriesMayBeShort) {
+    VectorType rows = b.vector({tileQ}, b.getI32Type());
+    Value row = b.create<TileIndexOp>(rows, firstRow, /*dim=*/0);
+    block.noQuery = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, row,
+                                            b.spread(lengths.queries, rows));
+  }
+  emitPlanes(block, lengths);
+  emitState(block);
+  block.scale = emitScoreScale(b, op.getStaticScale(), op.getScaleOperand());
+  emitLoops(block);
+  emitEnd(block);
+}
+
+//===----------------------------------------------------------------------===//
+// After the last block of keys
+//===----------------------------------------------------------------------===//
+
+void AttentionTiler::emitEnd(const BlockContext &block) {
+  Value sum = readState(block.sum);
+  FinishedRows rows = emitFinishedRows(b, readState(block.max), sum,
+                                       op.getEmptyRowKind(), block.noQuery);
+  Value output = emitOutput(b, rows, readState(block.acc));
+  Value plane = emitPlane(views.output, block.batch, block.head,
+                          fold(views.queries), b.getIndexAttr(dims.Dv));
+  auto element = cast<MemRefType>(plane.getType()).getElementType();
+  if (!element.isF32())
+    output =
+        b.create<arith::TruncFOp>(b.vector({tileQ, paddedDv}, element), output);
+  b.create<StoreTileOp>(output, plane, ValueRange{block.firstRow, b.index(0)});
+  if (!views.lse)
+    return;
+  Value lsePlane = emitPlane(views.lse, block.batch, block.head,
+                             fold(views.queries), OpFoldResult());
+  b.create<StoreTileOp>(emitLogSumExp(b, rows), lsePlane,
+                        ValueRange{block.firstRow});
+}

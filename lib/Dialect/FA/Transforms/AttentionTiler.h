@@ -1,0 +1,136 @@
+//===- AttentionTiler.h - writes the tile program ---------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What fa-tile-attention is made of (TileAttention.cpp has the plan of the
+// program). The class is one; its functions are in two files:
+// AttentionTiler.cpp has what surrounds the loops over keys, AttentionSteps.cpp
+// what is in them.
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONTILER_H
+#define FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONTILER_H
+
+#include "AttentionFacts.h"
+#include "OnlineSoftmax.h"
+#include "TileBuilder.h"
+#include "Visibility.h"
+#include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Target/TargetInfo.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::fa {
+
+/// Depth of a tensor-core product of 16-bit elements: head dimensions are
+/// padded to a multiple of it.
+inline constexpr int64_t kProductDepth = 16;
+
+/// An extent of the attention: a number, or a value computed before the loops.
+struct Extent {
+  int64_t number;
+  Value value;
+};
+
+/// Operands as [B, H, S, D] (LSE: [B, H, S]; the dense mask: [B, Hq, Sq, Sk]).
+struct OperandViews {
+  Value query, key, value, output, lse, mask;
+  Extent batch, queryHeads, kvHeads, queries, keys;
+};
+
+/// What the loops of one block of query rows share.
+struct BlockContext {
+  Value batch, head;
+  Value firstRow;             ///< index
+  OpFoldResult queries;       ///< rows of Q that are read
+  Value queryTile;            ///< vector<tile_q x D>
+  Value keyPlane, valuePlane; ///< of this head, [keys, D]
+  Value maskPlane;            ///< [Sq, keys], or null
+  Value max, sum, acc;        ///< m, l, u in workgroup memory
+  BlockVisibility visibility;
+  ScoreScale scale;
+  Value noQuery; ///< rows that belong to no query: vector of i1, or null
+};
+
+/// Writes the tile program of one fa.attention in front of it.
+class AttentionTiler {
+public:
+  AttentionTiler(AttentionOp op, const TargetInfo &target, TraceArguments trace)
+      : op(op), target(target), trace(trace), b(op.getLoc(), op),
+        schedule(op.getScheduleAttr()), dims(op.getDims()),
+        tileQ(*schedule.getTileQ()), tileKV(*schedule.getTileKv()),
+        paddedD(llvm::alignTo(dims.D, kProductDepth)),
+        paddedDv(llvm::alignTo(dims.Dv, kProductDepth)) {}
+
+  FailureOr<scf::ForallOp> run();
+
+private:
+  // Before the loops.
+  LogicalResult emitViews();
+  FailureOr<Value> emitHeadMajorView(Value memref, const DimPositions &order);
+  Extent emitExtent(int64_t number, Value memref, int64_t dim);
+  Value emitBroadcastMask(Value mask);
+
+  // One block of query rows.
+  void emitBlock(Value batch, Value head, Value block);
+  SequenceLengths emitLengths(Value batch);
+  Value emitLength(Value lengths, Value batch, const Extent &extent);
+  Value emitKVHead(Value head);
+  Value emitPlane(Value memref, Value batch, Value head, OpFoldResult rows,
+                  OpFoldResult columns);
+  void emitPlanes(BlockContext &block, const SequenceLengths &lengths);
+  Value emitQueryTile(const BlockContext &block, Value column, int64_t columns);
+  void emitState(BlockContext &block);
+  void emitEnd(const BlockContext &block);
+
+  // The loops over keys.
+  void emitLoops(const BlockContext &block);
+  Value emitLoop(const BlockContext &block, Value begin, Value end,
+                 bool isFull);
+  Value emitRestart(const BlockContext &block, Value noted);
+  Value emitStep(const BlockContext &block, Value keyBlock, bool isFull,
+                 Value noted);
+  void emitTrace(const BlockContext &block, Value keyBlock, Value max,
+                 Value sum, Value acc);
+
+  // Pieces of a step.
+  Value emitScores(const BlockContext &block, Value firstKey);
+  Value emitHidden(const BlockContext &block, Value scores, Value firstKey,
+                   bool isFull);
+  Value emitWeightedValues(const BlockContext &block, Value weights,
+                           Value firstKey, Value acc);
+
+  // Key by key.
+  void emitKeyByKey(const BlockContext &block);
+  void emitKeyStep(const BlockContext &block, Value key, Value isAgain,
+                   Value max);
+  Value emitKeyScores(const BlockContext &block, Value key);
+  Value emitEachRow(Value plane, Value key, Value column, VectorType tile);
+  Value emitRowsThatSee(const BlockContext &block, Value key);
+  Value emitVectorAt(Value plane, unsigned dim, Value position);
+
+  Value get(const Extent &extent) {
+    return extent.value ? extent.value : b.index(extent.number);
+  }
+  OpFoldResult fold(const Extent &extent) {
+    return extent.value ? OpFoldResult(extent.value)
+                        : OpFoldResult(b.getIndexAttr(extent.number));
+  }
+  Value emitContract(Value lhs, Value rhs, Value acc, bool isRhsTransposed);
+  Value readState(Value memref);
+  void writeState(Value value, Value memref);
+
+  AttentionOp op;
+  const TargetInfo &target;
+  TraceArguments trace;
+  TileBuilder b;
+  ScheduleAttr schedule;
+  AttentionDims dims;
+  int64_t tileQ, tileKV, paddedD, paddedDv;
+  OperandViews views;
+};
+
+} // namespace mlir::fa
+
+#endif // FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONTILER_H

@@ -1,0 +1,120 @@
+// REQUIRES: fa-opt
+// RUN: fa-opt %s --split-input-file --verify-diagnostics
+
+// Each refusal of the ops of a tile program.
+
+#wg = #gpu.address_space<workgroup>
+
+func.func @load_element(%q: memref<?x64xf16>, %i: index) {
+  // expected-error @below {{tile of 'f32' does not match memref of 'f16'}}
+  %t = fa.load_tile %q[%i, %i] : memref<?x64xf16> -> vector<16x64xf32>
+  return
+}
+
+// -----
+
+func.func @load_rank(%q: memref<64xf16>, %i: index) {
+  // expected-error @below {{tile of rank 2 exceeds memref of rank 1}}
+  %t = fa.load_tile %q[%i] : memref<64xf16> -> vector<16x64xf16>
+  return
+}
+
+// -----
+
+func.func @load_indices(%q: memref<?x64xf16>, %i: index) {
+  // expected-error @below {{expected 2 indices, one for each dimension, found 1}}
+  %t = fa.load_tile %q[%i] : memref<?x64xf16> -> vector<16x64xf16>
+  return
+}
+
+// -----
+
+func.func @load_each_row(%q: memref<64xf16>, %i: index) {
+  // expected-error @below {{with each_row expected a tile of rank 2 or more, found 'vector<64xf16>'}}
+  %t = fa.load_tile %q[%i] each_row : memref<64xf16> -> vector<64xf16>
+  return
+}
+
+// -----
+
+func.func @store_element(%t: vector<16x64xf32>, %o: memref<?x64xf16>, %i: index) {
+  // expected-error @below {{tile of 'f32' does not match memref of 'f16'}}
+  fa.store_tile %t, %o[%i, %i] : vector<16x64xf32>, memref<?x64xf16>
+  return
+}
+
+// -----
+
+func.func @tile_index(%base: i32) {
+  // expected-error @below {{dim 2 is outside a tile of rank 2}}
+  %j = fa.tile_index %base dim 2 : vector<16x8xi32>
+  return
+}
+
+// -----
+
+func.func @row_sum_rows(%p: vector<16x8xf32>, %l: vector<32x4xf32>) {
+  // expected-error @below {{tile has 16 rows, accumulator has 32}}
+  %s = fa.row_sum %p, %l : vector<16x8xf32>, vector<32x4xf32>
+  return
+}
+
+// -----
+
+func.func @row_sum_columns(%p: vector<16x8xf32>, %l: vector<16x3xf32>) {
+  // expected-error @below {{tile of 8 columns cannot be divided into 3 equal parts}}
+  %s = fa.row_sum %p, %l : vector<16x8xf32>, vector<16x3xf32>
+  return
+}
+
+// -----
+
+func.func @view_sizes(%p: !llvm.ptr<1>, %s: index) {
+  // expected-error @below {{expected 1 sizes, one for each dynamic extent, found 0}}
+  %v = fa.view %p sizes [] strides [%s, %s] : !llvm.ptr<1> to memref<?x64xf16>
+  return
+}
+
+// -----
+
+func.func @view_strides(%p: !llvm.ptr<1>, %s: index) {
+  // expected-error @below {{expected 2 strides, one for each dimension, found 1}}
+  %v = fa.view %p sizes [%s] strides [%s] : !llvm.ptr<1> to memref<?x64xf16>
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+func.func @copy_rank(%k: memref<64xf16>, %s: memref<16x64xf16, #wg>, %i: index) {
+  // expected-error @below {{source and destination need rank 2 or more}}
+  fa.copy_tile %k[%i] to %s[%i, %i] : memref<64xf16> to memref<16x64xf16, #wg>
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+func.func @copy_indices(%k: memref<?x64xf16>, %s: memref<16x64xf16, #wg>, %i: index) {
+  // expected-error @below {{expected one index for each dimension of source and destination}}
+  fa.copy_tile %k[%i] to %s[%i, %i] : memref<?x64xf16> to memref<16x64xf16, #wg>
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+func.func @copy_element(%k: memref<?x64xf32>, %s: memref<16x64xf16, #wg>, %i: index) {
+  // expected-error @below {{source of 'f32' does not match destination of 'f16'}}
+  fa.copy_tile %k[%i, %i] to %s[%i, %i] : memref<?x64xf32> to memref<16x64xf16, #wg>
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+func.func @copy_dynamic(%k: memref<?x64xf16>, %s: memref<?x64xf16, #wg>, %i: index) {
+  // expected-error @below {{destination must have static extents}}
+  fa.copy_tile %k[%i, %i] to %s[%i, %i] : memref<?x64xf16> to memref<?x64xf16, #wg>
+  return
+}

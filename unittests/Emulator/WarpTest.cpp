@@ -208,6 +208,64 @@ TEST(Ldmatrix, plainAndTransposed) {
   }
 }
 
+TEST(Stmatrix, isTheInverseOfLdmatrix) {
+  // Registers go to rows in shared memory and come back by ordinary loads:
+  // lane l reads words l, l + 32, ... of the rows laid end to end.
+  for (bool isTransposed : {false, true})
+    for (int count : {1, 2, 4}) {
+      std::string x = ".x" + std::to_string(count),
+                  t = isTransposed ? ".trans" : "",
+                  regs = count == 4   ? "{%r0, %r1, %r2, %r3}"
+                         : count == 2 ? "{%r0, %r1}"
+                                      : "{%r0}",
+                  body;
+      for (int r = 0; r < count; ++r) // two halves, all different
+        body += "mad.lo.u32 %r" + std::to_string(r) + ", %tid, 131074, " +
+                std::to_string(64 * r + 65536 * (64 * r + 1)) + ";\n";
+      body += "mov.u32 %r8, smem;\n mad.lo.u32 %r9, %tid, 16, %r8;\n"
+              "stmatrix.sync.aligned.m8n8" +
+              x + t + ".shared.b16 [%r9], " + regs +
+              ";\nbar.warp.sync -1;\n mad.lo.u32 %r10, %tid, 4, %r8;\n";
+      for (int r = 0; r < count; ++r)
+        body += "ld.shared.b32 %out" + std::to_string(r) + ", [%r10+" +
+                std::to_string(128 * r) + "];\n";
+      Snippet s = run(body);
+      ASSERT_RUNS(s);
+      for (uint32_t q = 0; q < uint32_t(count); ++q)
+        for (uint32_t l = 0; l < 32; ++l)
+          for (uint32_t half = 0; half < 2; ++half) {
+            // Element (row, column) as memory has it.
+            uint32_t row = l / 4, column = 2 * (l % 4) + half;
+            uint32_t g = isTransposed ? column : row,
+                     c = isTransposed ? row : column;
+            EXPECT_EQ(s.out[q][l] >> 16 * half & 0xFFFF,
+                      64 * q + 2 * (4 * g + c / 2) + (c & 1));
+          }
+    }
+}
+
+TEST(Stmatrix, refusals) {
+  const char *const cases[][2] = {
+      {"stmatrix.sync.aligned.m8n8.shared.b16 [%r0], {%r1};",
+       "needs .x1, .x2 or .x4"},
+      {"stmatrix.sync.aligned.m8n8.x2.shared.b16 [%r0], {%r1};",
+       "moves 2 registers, found 1"},
+      {"stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [%r0], {%r1};",
+       "unsupported instruction"},
+      {"mov.u32 %r0, 8; stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r0], "
+       "{%tid};",
+       "matrix store of 16 bytes at 0x8 is not aligned to 16"},
+      {"setp.lt.u32 %p0, %tid, 9; @%p0 movmatrix.sync.aligned.m8n8.trans.b16 "
+       "%r0, %r0;",
+       "is .aligned but not all 32 lanes of the warp execute it"}};
+  for (const auto &c : cases) {
+    Snippet s = run(c[0]);
+    ASSERT_FALSE(s.report.ok()) << c[0];
+    std::string said = s.report.diagnostics.at(0).str();
+    EXPECT_NE(said.find(c[1]), said.npos) << said;
+  }
+}
+
 TEST(MmaSync, oneHotMatricesFindEveryElement) {
   // A is 1 at (m, k) and B is 1 at (k, n): D must be 1 at (m, n) alone.
   for (uint32_t m : {0u, 3u, 8u, 15u})

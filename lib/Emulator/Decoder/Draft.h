@@ -34,6 +34,7 @@ struct Draft {
   InstructionInfo info;
   uint8_t fields = 0;            ///< DraftField bits
   std::vector<uint32_t> list;    ///< references of Instruction::list
+  std::vector<uint32_t> keeps;   ///< registers that must not be reused here
   std::vector<uint32_t> targets; ///< label numbers; bra has one
   bool endsPath = false; ///< no fall-through when the guard is always true
   bool isGuarded = false;
@@ -60,6 +61,9 @@ struct DraftKernel {
 /// Orders blocks, adds jumps where a fall-through is broken, and makes targets
 /// indices into the returned list.
 std::vector<Draft> orderBlocks(DraftKernel &kernel);
+
+/// Keeps the registers of wgmmas in place until a wait.
+void keepWgmmaRegisters(std::vector<Draft> &code);
 
 /// Places registers and fills Kernel::code, lists, info, registerWords.
 void allocateRegisters(const DraftKernel &draft, std::vector<Draft> &ordered,

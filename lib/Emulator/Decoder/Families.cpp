@@ -301,6 +301,9 @@ bool ptxvm::decodeFamily(const std::string &name, FunctionDecoder &decoder,
   using Function = void (FamilyDecoders::*)();
   static const std::unordered_map<std::string, Function> functions = {
 #define F(name) {#name, &FamilyDecoders::name}
+      // WgmmaFamilies.cpp
+      F(wgmma), F(wgmmawait),
+      // Families.cpp, MemoryFamilies.cpp
       F(setp), F(testp), F(prmt), F(movpred), F(mov), F(cvta), F(isspacep),
       F(cvt), F(bra), F(brx), F(exit), F(ret), F(ld), F(st), F(atom), F(shfl),
       F(vote), F(match), F(redux), F(elect), F(bar), F(barwarp), F(barred),

@@ -58,6 +58,15 @@ struct FamilyDecoders {
   void fence();
   void mbarrierAddress(const ast::Operand &o);
 
+  // WgmmaFamilies.cpp
+  void wgmma();
+  void wgmmawait();
+  void wgmmaForm(struct WgmmaForm &form);
+  std::vector<ast::Operand> wgmmaRegisters(size_t at, size_t want,
+                                           const char *name);
+  int64_t wgmmaImmediate(size_t at, const char *name, int64_t first,
+                         int64_t second);
+
   // Helpers of the functions above.
   void data(uint32_t Instruction::*field, uint8_t bit, const ast::Operand &o,
             bool wide);

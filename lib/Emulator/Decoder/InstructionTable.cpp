@@ -91,6 +91,9 @@ static bool wordsFit(const InstructionRow &row, const OpcodeMatch &m) {
                      row.category == Category::Atomic;
     if (word == "shared::cluster" && movesData && contains(optional, "shared"))
       continue;
+    // "m64*" takes every word that begins so.
+    if (contains(optional, "m64*") && word.starts_with("m64"))
+      continue;
     return false;
   }
   return true;

@@ -164,7 +164,9 @@ void FamilyDecoders::ldmatrix() {
   f.needOperands(s, 2, 2);
   bool isStore = m.row->mnemonic[0] == 's';
   auto parts = elements(s.operands[isStore]);
-  size_t want = m.has("x4") ? 4 : m.has("x2") ? 2 : 1;
+  size_t want = m.has("x4") ? 4 : m.has("x2") ? 2 : m.has("x1") ? 1 : 0;
+  if (!want)
+    f.fail(s.at, "'" + d.info.opcode + "' needs .x1, .x2 or .x4");
   if (parts.size() != want)
     f.fail(s.operands[isStore].at,
            "'" + d.info.opcode + "' moves " + std::to_string(want) +

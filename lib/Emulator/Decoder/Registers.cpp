@@ -50,6 +50,8 @@ public:
     for (uint32_t i = 0; i < code.size(); ++i) {
       for (uint32_t r : code[i].info.reads)
         ranges[r].extend(i);
+      for (uint32_t r : code[i].keeps)
+        ranges[r].extend(i);
       for (uint32_t r : code[i].info.writes)
         ranges[r].extend(i);
     }
@@ -102,9 +104,10 @@ private:
     };
     for (size_t b = 0; b < first.size(); ++b)
       for (uint32_t i = first[b]; i < last(b); ++i) {
-        for (uint32_t r : code[i].info.reads)
-          if (!test(def[b], r))
-            set(use[b], r);
+        for (const auto *used : {&code[i].info.reads, &code[i].keeps})
+          for (uint32_t r : *used)
+            if (!test(def[b], r))
+              set(use[b], r);
         for (uint32_t r : code[i].info.writes) {
           if (code[i].isGuarded && !test(def[b], r))
             set(use[b], r);
@@ -179,6 +182,7 @@ void ptxvm::allocateRegisters(const DraftKernel &draft,
                               std::vector<Draft> &ordered, Kernel &kernel) {
   // Slots 0 and 1 take what is written to '_', of either width.
   uint32_t slots = 2;
+  keepWgmmaRegisters(ordered);
   std::vector<uint32_t> slotOf =
       scan(draft, Liveness(draft, ordered).run(), slots);
   kernel.registerWords = slots * 32;

@@ -182,6 +182,7 @@ void CTA::reset(std::unique_ptr<CTARecord> r) {
   for (Barrier &b : barriers)
     b.arrived.assign(liveWarps, 0);
   mbarriers.clear();
+  wgmma.reset();
   copies = bulkCopies = 0;
   for (auto *list :
        {&onInstruction, &onMemory, &onCopy, &onBarrier, &onWgmma, &onUndefined})

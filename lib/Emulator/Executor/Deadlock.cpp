@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Cluster.h"
+#include "Wgmma.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -69,7 +70,7 @@ static std::string reason(const Warp &w, const Group &g) {
   case Group::AtWarpSync:
     return " for lanes " + hex(g.wanted & w.live & ~g.mask);
   case Group::AtWarpgroup:
-    return " for the other warps of its warpgroup";
+    return " " + describeWgmmaWait(w);
   default:
     return {};
   }

@@ -53,6 +53,7 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
     addMbarrier(list);
     addControlFlow(list);
     addDirectedRounding(list);
+    addWgmma(list);
 #define ADD_ALL(isa)                                                           \
   isa::addInteger(list), isa::addFloat(list), isa::addHalf(list),              \
       isa::addSpecialFunction(list), isa::addCompare(list),                    \

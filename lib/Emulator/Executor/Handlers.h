@@ -36,6 +36,7 @@ void addCluster(HandlerList &list);
 void addMbarrier(HandlerList &list);
 void addControlFlow(HandlerList &list);
 void addDirectedRounding(HandlerList &list);
+void addWgmma(HandlerList &list);
 
 // Compiled for each variant.
 #define FA_VARIANT(isa)                                                        \

@@ -30,6 +30,7 @@ namespace ptxvm {
 
 struct CTA;
 struct Cluster;
+struct WgmmaState;
 
 /// What all CTAs of a launch share.
 struct Launch {
@@ -176,6 +177,7 @@ struct CTA {
   uint32_t freeRegisters = 0;             ///< setmaxnreg: of the CTA's pool
   uint64_t copies = 0;                    ///< cp.async instructions so far
   uint64_t bulkCopies = 0;                ///< bulk copies so far
+  std::shared_ptr<WgmmaState> wgmma;      ///< made by the first wgmma
 
   // Observers of this CTA, by what they want to see.
   std::vector<CTAObserver *> onInstruction, onMemory, onCopy, onBarrier,

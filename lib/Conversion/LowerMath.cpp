@@ -14,6 +14,7 @@
 #include "fa/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -189,6 +190,8 @@ void populateLowerMathPatterns(RewritePatternSet &patterns) {
                ToLLVM<arith::MaxNumFOp, LLVM::MaxNumOp>,
                ToLLVM<arith::MinNumFOp, LLVM::MinNumOp>, LowerExp, LowerLog>(
       context);
+  // A chunk mask divides positions, which may be negative.
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
 }
 
 } // namespace mlir::fa

@@ -60,6 +60,19 @@ func.func @negative_host(%x: f32) -> f32 {
 
 // -----
 
+// Rounding down of a quotient that may be negative has no instruction.
+// CHECK-LABEL: gpu.func @floor_division
+gpu.module @kernels {
+  gpu.func @floor_division(%x: i32, %y: i32) -> i32 {
+    // CHECK-NOT: floordivsi
+    // CHECK: arith.divsi
+    %0 = arith.floordivsi %x, %y : i32
+    gpu.return %0 : i32
+  }
+}
+
+// -----
+
 gpu.module @kernels {
   gpu.func @no_instruction(%x: f32, %h: f16) -> (f32, f16) {
     // expected-error @+1 {{'math.atan' on 'f32' has no lowering to PTX instructions}}

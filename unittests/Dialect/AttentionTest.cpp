@@ -137,6 +137,10 @@ TEST_F(AttentionTest, Supported) {
                         "mask(%m : tensor<8x8xi1>) "
                         "kv_lengths(%n : tensor<1xi32>)"),
             "");
+  EXPECT_EQ(unsupported("masks [#fa.window<top_left, left = 3, right = 0>, "
+                        "#fa.chunk<bottom_right, size = 3>] "
+                        "{empty_row = \"nan\"}"),
+            "");
   EXPECT_EQ(unsupported("", "bf16", "16"), "");
   EXPECT_EQ(unsupported("", "f16", "128"), "");
 }

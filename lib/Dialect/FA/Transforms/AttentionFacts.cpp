@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionFacts.h"
+#include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -20,50 +20,17 @@ using namespace mlir::fa;
 // What is accepted
 //===----------------------------------------------------------------------===//
 
-/// The clauses that this stage would ignore, by the names of the syntax. The
-/// compiler as a whole may do less (AttentionSupport.h); this is asked again
-/// because the pass may run alone.
-static StringRef findUnsupportedClause(AttentionOp op) {
-  std::pair<StringRef, bool> clauses[] = {
-      {"softcap", static_cast<bool>(op.getSoftcapAttr())},
-      {"bias", static_cast<bool>(op.getBias())},
-      {"alibi", static_cast<bool>(op.getAlibi())},
-      {"sink", static_cast<bool>(op.getSink())},
-      {"segments", static_cast<bool>(op.getQSegments())},
-      {"scales", static_cast<bool>(op.getQScales())},
-      {"q_offsets", static_cast<bool>(op.getQOffsets())},
-      {"kv_offsets", static_cast<bool>(op.getKvOffsets())},
-      {"pages", static_cast<bool>(op.getPages())},
-      {"dropout", static_cast<bool>(op.getDropoutAttr())},
-      {"score", op.hasScore()},
-      {"visible", op.hasVisible()}};
-  for (auto [name, isPresent] : clauses)
-    if (isPresent)
-      return name;
-  return {};
-}
-
 LogicalResult mlir::fa::checkTileable(AttentionOp op) {
   if (!op.isMemRefForm())
     return op.emitOpError("is on tensors; bufferize it before it is tiled");
-  StringRef clause = findUnsupportedClause(op);
-  if (!clause.empty())
-    return op.emitOpError("clause '") << clause << "' is not compiled yet";
-  if (op.getEmptyRowKind() == EmptyRow::Uniform)
-    return op.emitOpError("empty_row = \"uniform\" is not compiled yet; "
-                          "\"zero\" and \"nan\" are");
-  Type element = cast<MemRefType>(op.getQuery().getType()).getElementType();
-  if (!element.isF16() && !element.isBF16())
-    return op.emitOpError("element type ")
-           << element << " is not compiled yet; f16 and bf16 are";
+  // Asked again, because the pass may run alone.
+  if (failed(checkSupported(op)))
+    return failure();
   ScheduleAttr schedule = op.getScheduleAttr();
   if (!schedule || !schedule.getTileQ() || !schedule.getTileKv() ||
       !schedule.getWarps() || !schedule.getStages() || !schedule.getState())
     return op.emitOpError("has no complete schedule; fa-select-schedule "
                           "completes it");
-  AttentionDims dims = op.getDims();
-  if (ShapedType::isDynamic(dims.D) || ShapedType::isDynamic(dims.Dv))
-    return op.emitOpError("needs static head dims D and Dv");
   return success();
 }
 

@@ -143,7 +143,11 @@ Value mlir::fa::emitElementPredicate(TileBuilder &b,
                                           relativeTile(rows.hi));
   if (!rows.lo)
     return visible;
+  // A bound far below 0 (an unbounded window may be written as the largest
+  // number) would wrap around when the block's first key is subtracted.
+  Value zero = b.spread(b.i32(0), rows.lo.getType());
+  Value lo = b.createOrFold<arith::MaxSIOp>(rows.lo, zero);
   Value notBefore = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, column,
-                                            relativeTile(rows.lo));
+                                            relativeTile(lo));
   return b.create<arith::AndIOp>(visible, notBefore);
 }

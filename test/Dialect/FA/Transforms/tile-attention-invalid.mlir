@@ -37,7 +37,7 @@ func.func @tensors(%q: !t) -> !t {
 !mem = memref<1x1x16x16xf16>
 module attributes {fa.target = "sm_80"} {
 func.func @clause(%q: !mem, %o: !mem) {
-  // expected-error @+1 {{clause 'softcap' is not compiled yet}}
+  // expected-error @+1 {{'softcap' is not supported yet}}
   fa.attention %q, %q, %q softcap(30.0) outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
   return
 }
@@ -49,7 +49,7 @@ func.func @clause(%q: !mem, %o: !mem) {
 !mem = memref<1x1x16x16xf16>
 module attributes {fa.target = "sm_80"} {
 func.func @uniform_rows(%q: !mem, %o: !mem) {
-  // expected-error @+1 {{empty_row = "uniform" is not compiled yet; "zero" and "nan" are}}
+  // expected-error @+1 {{'empty_row = uniform' is not supported yet}}
   fa.attention %q, %q, %q outs(%o : !mem) {schedule = #schedule, empty_row = "uniform"} : !mem, !mem, !mem
   return
 }
@@ -61,7 +61,7 @@ func.func @uniform_rows(%q: !mem, %o: !mem) {
 !mem = memref<1x1x16x16xf32>
 module attributes {fa.target = "sm_80"} {
 func.func @element_type(%q: !mem, %o: !mem) {
-  // expected-error @+1 {{element type 'f32' is not compiled yet; f16 and bf16 are}}
+  // expected-error @+1 {{element type 'f32' is not supported yet, supported are f16 and bf16}}
   fa.attention %q, %q, %q outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
   return
 }

@@ -22,10 +22,10 @@ const std::vector<DeviceOption> &deviceOptionTable() {
        nullptr, &DeviceOptions::maxInstructions},
       {"--max-cluster", "largest cluster; 8 by default, 16 on some chips",
        nullptr, &DeviceOptions::maxCluster},
-      {"--tensor-model", "arithmetic of the tensor cores: fma", nullptr,
-       &DeviceOptions::tensorModel},
-      {"--approx", "arithmetic of approximate functions: exact", nullptr,
-       &DeviceOptions::approx},
+      {"--tensor-model", "tensor cores add as fma (default), ampere or hopper",
+       nullptr, &DeviceOptions::tensorModel},
+      {"--approx", "ex2 and its kin: exact (default) or adversarial:SEED",
+       nullptr, &DeviceOptions::approx},
   };
   return kTable;
 }

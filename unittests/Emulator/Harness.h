@@ -33,9 +33,12 @@ inline uint32_t bits(float f) { return std::bit_cast<uint32_t>(f); }
 inline float asFloat(uint32_t x) { return std::bit_cast<float>(x); }
 
 /// The whole PTX file around a snippet.
-inline std::string wrap(const std::string &body) {
-  return R"(.version 8.0
-.target sm_80
+inline std::string wrap(const std::string &body,
+                        const std::string &target = "sm_80") {
+  return R"(.version 8.8
+.target )" +
+         target +
+         R"(
 .address_size 64
 .visible .entry k(.param .u64 k_in, .param .u64 k_out)
 {
@@ -77,9 +80,10 @@ struct Snippet {
 
 inline Snippet run(const std::string &body, std::array<Words, 4> in = {},
                    DeviceOptions options = {},
-                   const std::vector<ExecutionObserver *> &observers = {}) {
+                   const std::vector<ExecutionObserver *> &observers = {},
+                   const std::string &target = "sm_80") {
   Snippet result;
-  auto module = Module::parse(wrap(body), "test.ptx");
+  auto module = Module::parse(wrap(body, target), "test.ptx");
   if (!module) {
     result.report.status = Status::Invalid;
     result.report.diagnostics.push_back(module.error());

@@ -214,7 +214,7 @@ TEST(Devices, TheEmulatorJudgesEveryOption) {
             "chains)");
   EXPECT_EQ(refusal([](DeviceOptions &o) { o.approx = "no"; }),
             "error: --approx=no is unknown; accepted is exact (correctly "
-            "rounded)");
+            "rounded) or adversarial:SEED");
   EXPECT_EQ(refusal([](DeviceOptions &o) {
               o.sanitize = "luck";
             }).rfind("error: --sanitize=luck: 'luck' names no checker", 0),

@@ -26,6 +26,7 @@
 
 #include "fa/Emulator/Diagnostic.h"
 #include "fa/Emulator/Module.h"
+#include "fa/Emulator/Numerics.h"
 
 #include <cstring>
 #include <functional>
@@ -62,6 +63,9 @@ struct DeviceOptions {
   uint32_t maxSharedBytes = 227 * 1024;
   /// Largest cluster; 8 is what every sm_90 has, some have 16.
   uint32_t maxClusterSize = 8;
+  /// Arithmetic of the tensor cores and of approximate functions.
+  TensorModel tensorModel = TensorModel::Fma;
+  ApproxPolicy approx;
   /// Errors that observers may report before the launch is stopped.
   unsigned maxDiagnostics = 64;
 };

@@ -23,25 +23,32 @@ struct FamilyDecoders {
   Draft &d;
 
   // Families.cpp
-  void setp();
-  void testp();
-  void prmt();
   void movpred();
   void mov();
   void cvta();
   void isspacep();
-  void cvt();
   void bra();
   void brx();
   void exit();
   void ret();
+  // ScalarFamilies.cpp
+  void setp();
+  void set();
+  void testp();
+  void prmt();
+  void carry();
+  void dp2a();
+  void lop3();
+  void cvt();
+  void cvtpack();
+  // MmaFamilies.cpp
+  void mma();
   // MemoryFamilies.cpp
   void ld();
   void st();
   void atom();
   void cpasync();
   void ldmatrix();
-  void mma();
   void shfl();
   void vote();
   void match();
@@ -78,6 +85,9 @@ struct FamilyDecoders {
   void access(const ast::Operand &address, const ast::Operand &data,
               bool isLoad);
   uint8_t spaceWord();
+  void comparison();
+  void atomVectors(size_t count, bool isRed);
+  bool convertPair();
   void barrierOperands(size_t first, size_t last);
 };
 

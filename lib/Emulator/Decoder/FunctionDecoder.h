@@ -116,6 +116,7 @@ private:
   std::map<std::pair<uint64_t, bool>, uint32_t> constants;
   std::map<std::string, uint32_t> otherReadOnly;
   std::map<const ast::Function *, std::vector<ast::Statement>> bodies;
+  uint32_t carryRegister = kNone; ///< CC.CF, once it is used
   int32_t locFile = -1;
   uint32_t locLine = 0;
 };

@@ -44,7 +44,14 @@ static std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
-static bool isType(std::string_view word) { return typeBytes(word) != 0; }
+/// Types of variables, and those that only elements have.
+static bool isType(std::string_view word) {
+  for (const char *element :
+       {"e4m3", "e5m2", "u2", "s2", "u4", "s4", "b1", "u16x2", "s16x2"})
+    if (word == element)
+      return true;
+  return typeBytes(word) != 0;
+}
 
 static bool isCacheHint(std::string_view word) {
   for (const char *hint : {"ca", "cg", "cs", "cv", "lu", "wb", "wt"})
@@ -77,11 +84,18 @@ static bool typesFit(std::string_view pattern,
 static bool wordsFit(const InstructionRow &row, const OpcodeMatch &m) {
   auto required = split(row.required, ',');
   auto optional = split(row.optional, ',');
-  for (std::string_view word : required)
-    if (!m.has(word))
+  std::vector<std::string_view> wanted;
+  for (std::string_view entry : required) {
+    int found = 0;
+    for (std::string_view word : split(entry, '|')) {
+      found += m.has(word);
+      wanted.push_back(word);
+    }
+    if (found != 1)
       return false;
+  }
   for (std::string_view word : m.words) {
-    if (isType(word) || contains(required, word) || contains(optional, word))
+    if (isType(word) || contains(wanted, word) || contains(optional, word))
       continue;
     if (contains(optional, "CACHE") && isCacheHint(word))
       continue;

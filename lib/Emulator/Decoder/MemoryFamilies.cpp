@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// ld, st, atom, cp.async, ldmatrix, mma, shfl and the like, barriers.
+// ld, st, atom, cp.async, ldmatrix, shfl and the like, barriers.
 //
 //===----------------------------------------------------------------------===//
 #include "../Parser/Parser.h"
 #include "Families.h"
+#include "Modifiers.h"
 
 using namespace ptxvm;
 using ast::Operand;
@@ -84,35 +85,48 @@ void FamilyDecoders::st() {
   access(s.operands[0], s.operands[1], false);
 }
 
-// atom.op d, [a], b{, c} and red.op [a], b. PTX ISA 9.1 section 9.7.13.5-7.
+/// add 0, min 1, max 2, inc 3, dec 4, and 5, or 6, xor 7, exch 8, cas 9.
+static uint32_t atomicOperation(const OpcodeMatch &m) {
+  static constexpr const char *kNames[] = {"add", "min", "max", "inc",  "dec",
+                                           "and", "or",  "xor", "exch", "cas"};
+  uint32_t op = 0;
+  while (op < 9 && !m.has(kNames[op]))
+    ++op;
+  return op;
+}
+
+// atom.op d, [a], b{, c} and red.op [a], b. PTX ISA 9.1 section 9.7.13.5-7. The
+// rows say which operation has which types.
 void FamilyDecoders::atom() {
-  static constexpr const char *kOps[] = {"add", "min", "max", "inc",  "dec",
-                                         "and", "or",  "xor", "exch", "cas"};
-  int op = -1;
-  for (int i = 0; i < 10; ++i)
-    if (m.has(kOps[i]))
-      op = i;
-  if (op < 0)
-    f.fail(s.at, "unsupported instruction '" + d.info.opcode + "'");
-  bool isRed = m.row->mnemonic[0] == 'r';
-  size_t n = (isRed ? 2 : 3) + (op == 9);
-  f.needOperands(s, n, n);
+  uint32_t op = atomicOperation(m);
+  bool isRed = m.row->mnemonic[0] == 'r', isCas = op == 9;
+  size_t count = m.has("v8") ? 8 : m.has("v4") ? 4 : m.has("v2") ? 2 : 1;
+  size_t least = (isRed ? 2 : 3) + isCas;
+  f.needOperands(s, least, least + m.has("L2::cache_hint"));
   uint32_t bytes = typeBytes(m.types.back());
   bool wide = bytes == 8;
-  MemoryAux aux{uint8_t(bytes), 1, 0, spaceWord()};
+  MemoryAux aux{uint8_t(bytes), uint8_t(count), 0, spaceWord()};
   uint8_t word = aux.space;
   d.inst.dst = kNone;
+  d.inst.d = op;
+  // Without a word atomics are relaxed.
+  if (!(m.mods & (mod::acquire_ | mod::release_ | mod::acq_rel_)))
+    d.inst.mods |= mod::relaxed_;
   size_t at = 0;
-  if (!isRed)
+  if (count > 1) {
+    atomVectors(count, isRed);
+    at = isRed ? 0 : 1;
+  } else if (!isRed) {
     d.inst.dst = f.destination(s.operands[at++], wide, d);
+  }
   d.fields |= kFieldDst;
   f.address(s.operands[at++], d, aux);
   if (word != MemoryAux::kGeneric && aux.space != word)
     f.fail(s.at, "this address is not in the space of '" + d.info.opcode + "'");
-  data(&Instruction::b, kFieldB, s.operands[at++], wide);
-  if (op == 9)
-    data(&Instruction::c, kFieldC, s.operands[at], wide);
-  d.inst.d = uint32_t(op);
+  if (count == 1)
+    data(&Instruction::b, kFieldB, s.operands[at], wide);
+  if (isCas)
+    data(&Instruction::c, kFieldC, s.operands[at + 1], wide);
   if (isRed)
     aux.flags |= 8;
   if (m.has("shared::cluster"))
@@ -120,6 +134,28 @@ void FamilyDecoders::atom() {
   if (wide)
     aux.flags |= MemoryAux::kWideRegister;
   d.inst.aux = aux.pack();
+}
+
+// The list of a vector form: destinations (kNone for red), then sources.
+void FamilyDecoders::atomVectors(size_t count, bool isRed) {
+  auto check = [&](const std::vector<Operand> &parts, const Operand &o) {
+    if (parts.size() != count)
+      f.fail(o.at, "'" + d.info.opcode + "' moves " + std::to_string(count) +
+                       " elements, found " + std::to_string(parts.size()));
+  };
+  if (isRed) {
+    d.list.assign(count, kNone);
+  } else {
+    auto to = elements(s.operands[0]);
+    check(to, s.operands[0]);
+    for (const Operand &o : to)
+      d.list.push_back(f.destination(o, false, d));
+  }
+  const Operand &last = s.operands[isRed ? 1 : 2];
+  auto from = elements(last);
+  check(from, last);
+  for (const Operand &o : from)
+    d.list.push_back(f.source(o, false, d));
 }
 
 // cp.async.{ca,cg}.shared.global [dst], [src], cp-size{, src-size | ignore}
@@ -181,31 +217,6 @@ void FamilyDecoders::ldmatrix() {
   d.inst.aux = aux.pack();
 }
 
-// mma.sync d, a, b, c: the list holds the registers in this order. Fragments:
-// lib/Emulator/Executor/MmaSync.cpp.
-void FamilyDecoders::mma() {
-  f.needOperands(s, 4, 4);
-  bool isShort = m.has("m16n8k8");
-  size_t accumulators = m.types[0] == "f32" ? 4 : 2;
-  const size_t counts[] = {accumulators, isShort ? 2u : 4u, isShort ? 1u : 2u,
-                           accumulators};
-  static constexpr const char *kNames[] = {"D", "A", "B", "C"};
-  for (size_t i = 0; i < 4; ++i) {
-    auto parts = elements(s.operands[i]);
-    if (parts.size() != counts[i])
-      f.fail(s.operands[i].at,
-             std::string(kNames[i]) + " of '" + d.info.opcode + "' has " +
-                 std::to_string(counts[i]) + " registers, found " +
-                 std::to_string(parts.size()));
-    for (const Operand &o : parts)
-      d.list.push_back(i ? f.source(o, false, d) : f.destination(o, false, d));
-  }
-  d.info.m = 16;
-  d.info.n = 8;
-  d.info.k = isShort ? 8 : 16;
-  d.info.mmaType = m.types[1];
-}
-
 // shfl.sync.mode d{|p}, a, b, c, membermask. The mask is list[0].
 void FamilyDecoders::shfl() {
   f.needOperands(s, 5, 5);
@@ -220,8 +231,6 @@ void FamilyDecoders::shfl() {
 void FamilyDecoders::vote() {
   f.needOperands(s, 3, 3);
   d.inst.imm = m.has("all") ? 0 : m.has("any") ? 1 : m.has("uni") ? 2 : 3;
-  if ((d.inst.imm == 3) != (m.types.back() == "b32"))
-    f.fail(s.at, "unsupported instruction '" + d.info.opcode + "'");
   if (d.inst.imm == 3)
     destination(s.operands[0], false);
   else
@@ -235,6 +244,8 @@ void FamilyDecoders::vote() {
 void FamilyDecoders::match() {
   f.needOperands(s, 3, 3);
   d.inst.imm = m.has("all");
+  if (!d.inst.imm && s.operands[0].kind == Operand::Pair)
+    f.fail(s.operands[0].at, "'" + d.info.opcode + "' writes no predicate");
   d.inst.aux = typeBytes(m.types[0]);
   pair(s.operands[0], false);
   data(&Instruction::a, kFieldA, s.operands[1], d.inst.aux == 8);

@@ -67,6 +67,15 @@ uint32_t addPair(uint32_t x, uint32_t y) {
   return One(x, y) | One(x >> 16, y >> 16) << 16;
 }
 
+/// Replaces what stands at p by a function of it; returns what stood there.
+template <typename Word, typename Next> Word exchange(Word *p, Next next) {
+  Word old = __atomic_load_n(p, __ATOMIC_SEQ_CST);
+  while (!__atomic_compare_exchange_n(p, &old, next(old), false,
+                                      __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  }
+  return old;
+}
+
 /// Word is what is exchanged in memory; Slot the register lane.
 template <typename Word, typename Slot, typename Combine>
 Flow run(Warp &w, const Instruction &i, Combine combine) {
@@ -89,15 +98,11 @@ Flow run(Warp &w, const Instruction &i, Combine combine) {
   for (uint32_t m = w.mask; m; m &= m - 1) {
     unsigned l = unsigned(__builtin_ctz(m));
     Word *p = reinterpret_cast<Word *>(a.pointer[l]);
-    Word old = __atomic_load_n(p, __ATOMIC_SEQ_CST), next;
-    do {
+    d[l] = Slot(exchange<Word>(p, [&](Word old) {
       if (i.d == Cas)
-        next = old == Word(b[l]) ? Word(c[l]) : old;
-      else
-        next = combine(old, Word(b[l]));
-    } while (!__atomic_compare_exchange_n(p, &old, next, false,
-                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-    d[l] = Slot(old);
+        return old == Word(b[l]) ? Word(c[l]) : old;
+      return combine(old, Word(b[l]));
+    }));
   }
   return Flow::Next;
 }
@@ -110,19 +115,63 @@ template <typename T> Flow integer(Warp &w, const Instruction &i) {
       w, i, [=](Word x, Word y) { return Word(combine<T>(op, T(x), T(y))); });
 }
 
-/// min and max of floats are not here: they are refused below.
+/// Floats add; exch is an operation on bits, min and max are for vectors.
 template <typename Word, typename Slot, auto AddFunction>
 Flow floating(Warp &w, const Instruction &i) {
-  uint32_t op = i.d;
-  if (op != Add && op != Exch) {
-    w.cta->fault(w, "executor",
-                 "this atomic operation on floats is not "
-                 "supported");
+  return run<Word, Slot>(
+      w, i, [](Word x, Word y) { return Word(AddFunction(x, y)); });
+}
+
+/// Section 9.7.3.11: a NaN operand loses, -0 < +0; two NaNs give the canonical
+/// one (*unverified* for atomics).
+template <bool IsBfloat, bool IsMax>
+uint32_t extremeHalf(uint32_t x, uint32_t y) {
+  x &= 0xFFFF;
+  y &= 0xFFFF;
+  float fx = IsBfloat ? bfloatToFloat(x) : halfToFloat(x);
+  float fy = IsBfloat ? bfloatToFloat(y) : halfToFloat(y);
+  if (fx != fx)
+    return fy != fy ? uint32_t(kNaN16) : y;
+  if (fy != fy)
+    return x;
+  if (fx == fy)
+    return IsMax ? x & y : x | y;
+  return (IsMax ? fx > fy : fx < fy) ? x : y;
+}
+
+/// Vector forms, section 9.7.13.6: each element is an atomic operation by
+/// itself. The operations in the order add, min, max.
+template <typename Word, auto... Operations>
+Flow vectors(Warp &w, const Instruction &i) {
+  static constexpr uint32_t (*kOperations[])(uint32_t,
+                                             uint32_t) = {Operations...};
+  MemoryAux aux = MemoryAux::unpack(i.aux);
+  AccessRequest request{w.mask,
+                        i.a,
+                        bool(aux.flags & MemoryAux::kWideAddress),
+                        i.imm,
+                        aux.space,
+                        uint32_t(aux.bytes) * aux.count,
+                        AccessKind::Atomic};
+  Access a;
+  if (!resolveAccess(w, i, request, a))
     return Flow::Stop;
+  const uint32_t *to = w.lists + i.list, *from = to + aux.count;
+  bool isRed = aux.flags & 8;
+  auto combine = kOperations[i.d];
+  for (uint32_t m = w.mask; m; m &= m - 1) {
+    unsigned l = unsigned(__builtin_ctz(m));
+    Word *p = reinterpret_cast<Word *>(a.pointer[l]);
+    uint32_t old[8];
+    for (unsigned k = 0; k < aux.count; ++k) {
+      uint32_t operand = w.regs[from[k] + l];
+      old[k] = exchange<Word>(
+          p + k, [&](Word x) { return Word(combine(x, operand)); });
+    }
+    for (unsigned k = 0; k < aux.count && !isRed; ++k)
+      w.regs[to[k] + l] = old[k];
   }
-  return run<Word, Slot>(w, i, [=](Word x, Word y) {
-    return op == Add ? Word(AddFunction(x, y)) : y;
-  });
+  return Flow::Next;
 }
 } // namespace
 
@@ -141,6 +190,15 @@ void ptxvm::addAtomic(HandlerList &list) {
       {"atom_bf16", floating<uint16_t, uint32_t, addBfloat>},
       {"atom_f16x2", floating<uint32_t, uint32_t, addPair<addHalf>>},
       {"atom_bf16x2", floating<uint32_t, uint32_t, addPair<addBfloat>>},
+      {"atom_vector_f32", vectors<uint32_t, F32::add>},
+#define M(name, half, b)                                                       \
+  {"atom_vector_" name,                                                        \
+   vectors<uint16_t, half, extremeHalf<b, false>, extremeHalf<b, true>>},      \
+      {"atom_vector_" name "x2",                                               \
+       vectors<uint32_t, addPair<half>, addPair<extremeHalf<b, false>>,        \
+               addPair<extremeHalf<b, true>>>},
+      M("f16", addHalf, false) M("bf16", addBfloat, true)
+#undef M
   };
   list.insert(list.end(), std::begin(kTable), std::end(kTable));
 }

@@ -64,64 +64,121 @@ template <typename T> uint32_t dispatch(int op, const T *x, const T *y) {
   case n:                                                                      \
     return compareAll<T, n>(x, y);
     CASE(0)
-    CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(10) CASE(11) CASE(12) CASE(13)
-        CASE(14) CASE(15) CASE(16)
+    CASE(1)
+    CASE(2)
+    CASE(3) CASE(4) CASE(5) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)
+        CASE(15) CASE(16)
 #undef CASE
             default : return compareAll<T, 17>(x, y);
   }
 }
 
+/// t BOOL c, with c negated when aux says so.
+uint32_t withThird(const Warp &w, const Instruction &i, uint32_t t) {
+  uint32_t c = w.preds[i.c] ^ (i.aux & 1 ? ~0u : 0);
+  switch (i.aux >> 8) {
+  case 1:
+    return t & c;
+  case 2:
+    return t | c;
+  case 3:
+    return t ^ c;
+  default:
+    return t;
+  }
+}
+
 /// p = (a CMP b) BOOL c; q = !(a CMP b) BOOL c.
 Flow finish(Warp &w, const Instruction &i, uint32_t t) {
-  uint32_t c = w.preds[i.c] ^ (i.aux & 1 ? ~0u : 0);
-  auto combine = [&](uint32_t x) {
-    switch (i.aux >> 8) {
-    case 1:
-      return x & c;
-    case 2:
-      return x | c;
-    case 3:
-      return x ^ c;
-    default:
-      return x;
-    }
-  };
-  uint32_t p = combine(t), q = combine(~t);
+  uint32_t p = withThird(w, i, t), q = withThird(w, i, ~t);
   setPredicate(w, i.dst, p);
   if (i.d != 2)
     setPredicate(w, i.d, q);
   return Flow::Next;
 }
 
-template <typename T> Flow setp(Warp &w, const Instruction &i) {
+// A Test compares the sources of an instruction: a bit a lane.
+template <typename T> uint32_t testOf(const Warp &w, const Instruction &i) {
   if constexpr (sizeof(T) == 2) {
     alignas(64) int32_t x[32], y[32];
     for (unsigned l = 0; l < 32; ++l) {
       x[l] = T(w.regs[i.a + l]);
       y[l] = T(w.regs[i.b + l]);
     }
-    return finish(w, i, dispatch<int32_t>(i.imm, x, y));
+    return dispatch<int32_t>(i.imm, x, y);
   } else {
-    return finish(w, i,
-                  dispatch<T>(i.imm, reinterpret_cast<const T *>(w.regs + i.a),
-                              reinterpret_cast<const T *>(w.regs + i.b)));
+    return dispatch<T>(i.imm, reinterpret_cast<const T *>(w.regs + i.a),
+                       reinterpret_cast<const T *>(w.regs + i.b));
   }
 }
 
 template <typename Widen>
-Flow setpFloat(Warp &w, const Instruction &i, Widen widen) {
+uint32_t testFloat(const Warp &w, const Instruction &i, Widen widen) {
   alignas(64) float x[32], y[32];
   for (unsigned l = 0; l < 32; ++l) {
     x[l] = widen(w.regs[i.a + l]);
     y[l] = widen(w.regs[i.b + l]);
   }
-  return finish(w, i, dispatch<float>(i.imm, x, y));
+  return dispatch<float>(i.imm, x, y);
 }
 
-Flow setpF32(Warp &w, const Instruction &i) {
+uint32_t testF32(const Warp &w, const Instruction &i) {
   if (i.mods & mod::ftz_)
-    return setpFloat(w, i, [](uint32_t x) { return flush(floatOf(x)); });
-  return setp<float>(w, i);
+    return testFloat(w, i, [](uint32_t x) { return flush(floatOf(x)); });
+  return testOf<float>(w, i);
+}
+
+/// One half of a register: bits 15..0 or 31..16.
+template <bool IsBfloat, unsigned Shift>
+uint32_t testHalf(const Warp &w, const Instruction &i) {
+  bool ftz = i.mods & mod::ftz_;
+  return testFloat(w, i, [=](uint32_t x) {
+    uint32_t h = x >> Shift & 0xFFFF;
+    if constexpr (IsBfloat)
+      return bfloatToFloat(h);
+    else
+      return halfToFloat(ftz && !(h & 0x7C00) ? h & 0x8000 : h);
+  });
+}
+
+using Test = uint32_t (*)(const Warp &, const Instruction &);
+
+template <Test T> Flow setp(Warp &w, const Instruction &i) {
+  return finish(w, i, T(w, i));
+}
+
+/// Two halves a register: p is the lower one's, q the upper one's.
+template <Test Low, Test High> Flow setpPair(Warp &w, const Instruction &i) {
+  uint32_t p = withThird(w, i, Low(w, i)), q = withThird(w, i, High(w, i));
+  setPredicate(w, i.dst, p);
+  if (i.d != 2)
+    setPredicate(w, i.d, q);
+  return Flow::Next;
+}
+
+/// set, section 9.7.6.1: i.d is what a true lane gets.
+template <Test T> Flow set(Warp &w, const Instruction &i) {
+  alignas(64) uint32_t out[32];
+  uint32_t t = withThird(w, i, T(w, i)), value = i.d;
+  for (unsigned l = 0; l < 32; ++l)
+    out[l] = t >> l & 1 ? value : 0;
+  return commit(w, i.dst, out);
+}
+template <Test Low, Test High> Flow setPair(Warp &w, const Instruction &i) {
+  alignas(64) uint32_t out[32];
+  uint32_t low = withThird(w, i, Low(w, i)), high = withThird(w, i, High(w, i));
+  uint32_t value = i.d & 0xFFFF;
+  for (unsigned l = 0; l < 32; ++l)
+    out[l] = (low >> l & 1 ? value : 0) | (high >> l & 1 ? value << 16 : 0);
+  return commit(w, i.dst, out);
+}
+
+/// slct, section 9.7.6.4: a where c >= 0, else b (also when c is NaN).
+template <typename T> Flow slctF32(Warp &w, const Instruction &i) {
+  bool ftz = i.mods & mod::ftz_;
+  return ternary<T, T, T, float>(w, i, [=](T x, T y, float z) {
+    return (ftz ? flush(z) : z) >= 0 ? x : y;
+  });
 }
 
 template <typename T> Flow selp(Warp &w, const Instruction &i) {
@@ -180,16 +237,18 @@ Flow isSpace(Warp &w, const Instruction &i) {
 
 void ptxvm::FA_ISA::addCompare(HandlerList &list) {
   static const NamedHandler kTable[] = {
-      {"setp_u16", setp<uint16_t>},
-      {"setp_s16", setp<int16_t>},
-      {"setp_u32", setp<uint32_t>},
-      {"setp_s32", setp<int32_t>},
-      {"setp_u64", setp<uint64_t>},
-      {"setp_s64", setp<int64_t>},
-      {"setp_f32", setpF32},
-      {"setp_f64", setp<double>},
-      HANDLER("setp_f16", { return setpFloat(w, i, halfToFloat); }),
-      HANDLER("setp_bf16", { return setpFloat(w, i, bfloatToFloat); }),
+#define M(name, test) {"setp_" name, setp<test>}, {"set_" name, set<test>},
+      M("u16", testOf<uint16_t>) M("s16", testOf<int16_t>) M(
+          "u32", testOf<uint32_t>) M("s32", testOf<int32_t>)
+          M("u64", testOf<uint64_t>) M("s64", testOf<int64_t>) M("f32", testF32)
+              M("f64", testOf<double>) M("f16", (testHalf<false, 0>))
+                  M("bf16", (testHalf<true, 0>))
+#undef M
+                      {"setp_f16x2",
+                       setpPair<testHalf<false, 0>, testHalf<false, 16>>},
+      {"setp_bf16x2", setpPair<testHalf<true, 0>, testHalf<true, 16>>},
+      {"set_f16x2", setPair<testHalf<false, 0>, testHalf<false, 16>>},
+      {"set_bf16x2", setPair<testHalf<true, 0>, testHalf<true, 16>>},
       {"selp_b32", selp<uint32_t>},
       {"selp_b64", selp<uint64_t>},
       HANDLER("slct_b32_s32",
@@ -199,6 +258,15 @@ void ptxvm::FA_ISA::addCompare(HandlerList &list) {
                       return z >= 0 ? x : y;
                     });
               }),
+      HANDLER("slct_b64_s32",
+              {
+                return ternary<uint64_t, uint64_t, uint64_t, int32_t>(
+                    w, i, [](uint64_t x, uint64_t y, int32_t z) {
+                      return z >= 0 ? x : y;
+                    });
+              }),
+      {"slct_b32_f32", slctF32<uint32_t>},
+      {"slct_b64_f32", slctF32<uint64_t>},
       {"testp_f32", testp<float, uint32_t, 0x7F800000u, 0x00800000u>},
       {"testp_f64",
        testp<double, uint64_t, 0x7FF0000000000000ull, 0x0010000000000000ull>},

@@ -69,6 +69,9 @@ double floatFrom(TypeCode t, uint64_t raw) {
 /// of a normal number and the largest `most`, in a directed mode. The result
 /// is exact in f64, so it is found by scaling to integers.
 double roundTo(double x, int mantissa, int least, int most, uint64_t mods) {
+  double limit = std::ldexp(2.0 - std::ldexp(1.0, -mantissa), most);
+  if (std::isinf(x) && (mods & mod::satfinite_))
+    return std::copysign(limit, x);
   if (!std::isfinite(x) || x == 0)
     return x;
   int e = std::ilogb(x);
@@ -85,7 +88,6 @@ double roundTo(double x, int mantissa, int least, int most, uint64_t mods) {
   else
     r = std::nearbyint(scaled);
   r = std::copysign(std::ldexp(r, unit), x);
-  double limit = std::ldexp(2.0 - std::ldexp(1.0, -mantissa), most);
   if (std::fabs(r) > limit) {
     bool stays = (mods & mod::rz_) || (mods & mod::satfinite_) ||
                  ((mods & mod::rm_) && x > 0) || ((mods & mod::rp_) && x < 0);
@@ -159,6 +161,15 @@ uint64_t integerToInteger(TypeCode to, TypeCode from, int64_t x,
   return isBig ? most : x < 0 ? 0 : uint64_t(x) > most ? most : uint64_t(x);
 }
 
+/// m * 2^0 as an f64 in a directed mode.
+double directed(uint64_t m, bool negative, uint64_t mods) {
+  int drop = m >> 53 ? 11 - __builtin_clzll(m) : 0;
+  bool isInexact = m & ((1ull << drop) - 1);
+  bool isAway = mods & mod::rm_ ? negative : (mods & mod::rp_) && !negative;
+  double r = std::ldexp(double((m >> drop) + (isInexact && isAway)), drop);
+  return negative ? -r : r;
+}
+
 /// Integers to floats: 64-bit ones do not fit an f64, so f32 and f64 convert
 /// directly; 16-bit floats go through an f64 that is exact or rounded to odd.
 uint64_t integerToFloat(TypeCode to, TypeCode from, int64_t x, uint64_t mods) {
@@ -170,19 +181,19 @@ uint64_t integerToFloat(TypeCode to, TypeCode from, int64_t x, uint64_t mods) {
   if (isNearest && to == F64)
     return std::bit_cast<uint64_t>(isUnsigned ? double(uint64_t(x))
                                               : double(x));
+  bool isNegative = !isUnsigned && x < 0;
+  uint64_t m = isNegative ? 0 - uint64_t(x) : uint64_t(x);
+  if (to == F64)
+    return std::bit_cast<uint64_t>(directed(m, isNegative, mods));
   double d = isUnsigned ? double(uint64_t(x)) : double(x);
   bool isBig =
       isUnsigned ? uint64_t(x) >> 53 : x > (1ll << 53) || x < -(1ll << 53);
   if (isBig) {
     // Keep the top 53 bits and a sticky one: enough for every mode.
-    bool negative = !isUnsigned && x < 0;
-    uint64_t m = negative ? 0 - uint64_t(x) : uint64_t(x);
-    uint64_t sticky = (m & 0xFFF) != 0;
-    d = double((m >> 11 | sticky) << 11 >> 11) * 2048.0;
-    d = negative ? -d : d;
+    uint64_t sticky = (m & 0x7FF) != 0;
+    d = double((m >> 11) | sticky) * 2048.0;
+    d = isNegative ? -d : d;
   }
-  if (to == F64)
-    return std::bit_cast<uint64_t>(d);
   return floatTo(to, d, mods);
 }
 
@@ -224,6 +235,54 @@ Flow convert(Warp &w, const Instruction &i) {
   return Flow::Next;
 }
 
+/// Section 9.7.9.22: a and b, saturated, above the bits of c that are left.
+/// imm: bits of a field << 1, signed.
+Flow convertPack(Warp &w, const Instruction &i) {
+  int bits = i.imm >> 1;
+  bool isSigned = i.imm & 1;
+  int64_t most = (int64_t(1) << (bits - isSigned)) - 1;
+  int64_t least = isSigned ? -most - 1 : 0;
+  uint32_t field = uint32_t((uint64_t(1) << bits) - 1);
+  auto saturated = [=](int32_t x) {
+    return uint32_t(x < least ? least : x > most ? most : x) & field;
+  };
+  bool hasThird = i.aux;
+  return ternary<uint32_t, int32_t, int32_t, uint32_t>(
+      w, i, [=](int32_t x, int32_t y, uint32_t z) -> uint32_t {
+        uint32_t low = saturated(x) << bits | saturated(y);
+        return hasThird ? z << 2 * bits | low : low;
+      });
+}
+
+template <bool IsE5m2> uint32_t toSmall(float x, bool relu) {
+  x = relu && x <= 0 ? 0.0f : x;
+  return IsE5m2 ? floatToE5m2(x) : floatToE4m3(x);
+}
+/// To e4m3x2 or e5m2x2: a goes to the upper byte.
+template <bool IsE5m2> Flow smallFromFloats(Warp &w, const Instruction &i) {
+  bool relu = i.mods & mod::relu_;
+  return binary<uint32_t, float, float>(
+      w, i, [=](float x, float y) -> uint32_t {
+        return toSmall<IsE5m2>(x, relu) << 8 | toSmall<IsE5m2>(y, relu);
+      });
+}
+template <bool IsE5m2> Flow smallFromHalves(Warp &w, const Instruction &i) {
+  bool relu = i.mods & mod::relu_;
+  return unary<uint32_t, uint32_t>(w, i, [=](uint32_t x) -> uint32_t {
+    return toSmall<IsE5m2>(halfToFloat(x >> 16), relu) << 8 |
+           toSmall<IsE5m2>(halfToFloat(x & 0xFFFF), relu);
+  });
+}
+template <bool IsE5m2> Flow halvesFromSmall(Warp &w, const Instruction &i) {
+  bool relu = i.mods & mod::relu_;
+  auto one = [=](uint32_t x) {
+    float f = IsE5m2 ? e5m2ToFloat(x & 0xFF) : e4m3ToFloat(x & 0xFF);
+    return floatToHalf(relu && f <= 0 ? 0.0f : f);
+  };
+  return unary<uint32_t, uint32_t>(
+      w, i, [=](uint32_t x) -> uint32_t { return one(x >> 8) << 16 | one(x); });
+}
+
 Flow convertPairSlow(Warp &w, const Instruction &i) {
   TypeCode to = i.aux ? BF16 : F16;
   uint64_t mods = i.mods;
@@ -259,6 +318,13 @@ void ptxvm::FA_ISA::addConvert(HandlerList &list) {
                 });
               }),
       {"cvt_x2_slow", convertPairSlow},
+      {"cvt_pack", convertPack},
+      {"cvt_e4m3x2_f32", smallFromFloats<false>},
+      {"cvt_e5m2x2_f32", smallFromFloats<true>},
+      {"cvt_e4m3x2_f16x2", smallFromHalves<false>},
+      {"cvt_e5m2x2_f16x2", smallFromHalves<true>},
+      {"cvt_f16x2_e4m3x2", halvesFromSmall<false>},
+      {"cvt_f16x2_e5m2x2", halvesFromSmall<true>},
       UN("cvt_zext64", u64, u32, x),
       UN("cvt_sext64", s64, s32, x),
       UN("cvt_trunc64", u32, u64, u32(x)),

@@ -113,6 +113,20 @@ template <bool IsMax> Flow extremeF32(Warp &w, const Instruction &i) {
     return extreme<IsMax>(x, y, propagate, kNaN32);
   });
 }
+/// .xorsign.abs: of the magnitudes, with the product's sign.
+template <bool IsMax> Flow extremeXorF32(Warp &w, const Instruction &i) {
+  bool propagate = i.mods & mod::NaN_, ftz = i.mods & mod::ftz_;
+  return binary<uint32_t, float, float>(w, i, [=](float x, float y) {
+    x = ftz ? flush(x) : x;
+    y = ftz ? flush(y) : y;
+    uint32_t sign = (bitsOf(x) ^ bitsOf(y)) & 0x80000000u;
+    float r =
+        extreme<IsMax>(floatOf(bitsOf(x) & 0x7FFFFFFF),
+                       floatOf(bitsOf(y) & 0x7FFFFFFF), propagate, kNaN32);
+    return r != r ? bitsOf(r) : bitsOf(r) | sign;
+  });
+}
+
 template <bool IsMax> Flow extremeF64(Warp &w, const Instruction &i) {
   return binary<double, double, double>(w, i, [](double x, double y) {
     return extreme<IsMax>(x, y, false, uint64_t(0x7FFFFFFFFFFFFFFF));
@@ -129,6 +143,13 @@ Flow divF32(Warp &w, const Instruction &i) {
     float huge = x * (y > 0 ? 0.0f : -0.0f);
     return approx && isHuge ? huge : r;
   });
+}
+
+/// Two f16, subnormals made zeros.
+inline uint32_t flushHalves(uint32_t x) {
+  uint32_t low = x & 0x7C00 ? 0xFFFF : 0x8000;
+  uint32_t high = x & 0x7C000000 ? 0xFFFF0000 : 0x80000000;
+  return x & (low | high);
 }
 
 template <typename Op>
@@ -180,6 +201,8 @@ void ptxvm::FA_ISA::addFloat(HandlerList &list) {
               }),
       {"min_f32", extremeF32<false>},
       {"max_f32", extremeF32<true>},
+      {"min_xor_f32", extremeXorF32<false>},
+      {"max_xor_f32", extremeXorF32<true>},
       {"min_f64", extremeF64<false>},
       {"max_f64", extremeF64<true>},
       HANDLER("neg_f32",
@@ -190,6 +213,10 @@ void ptxvm::FA_ISA::addFloat(HandlerList &list) {
       UN("abs_f64", u64, u64, x & ~(u64(1) << 63)),
       UN("neg_f16", u32, u32, (x ^ 0x8000u) & 0xFFFF),
       UN("abs_f16", u32, u32, x & 0x7FFFu),
+      UN("neg_ftz_f16", u32, u32, (flushHalves(x) ^ 0x8000u) & 0xFFFF),
+      UN("abs_ftz_f16", u32, u32, flushHalves(x) & 0x7FFFu),
+      UN("neg_ftz_f16x2", u32, u32, flushHalves(x) ^ 0x80008000u),
+      UN("abs_ftz_f16x2", u32, u32, flushHalves(x) & 0x7FFF7FFFu),
       UN("neg_f16x2", u32, u32, x ^ 0x80008000u),
       UN("abs_f16x2", u32, u32, x & 0x7FFF7FFFu),
       // copysign d, a, b: the sign of a, the magnitude of b.

@@ -48,8 +48,11 @@ inline float fmaToOdd(float x, float y, float z) {
     bits = away ? bits + 1 : bits - 1;
     s = std::bit_cast<double>(bits);
   }
-  // To f32, again to odd.
+  // To f32, again to odd: beyond the largest number that is the largest, whose
+  // last bit is one.
   float f = float(s);
+  if (finite && std::isinf(f))
+    return std::copysign(floatOf(0x7F7FFFFF), f);
   if (finite && std::isfinite(f) && double(f) != s && !(bitsOf(f) & 1)) {
     bool up = (double(f) < s) == (f >= 0 && s > 0);
     if (f == 0)
@@ -69,12 +72,24 @@ struct Mul {
   static float at(float x, float y) { return x * y; }
 };
 
+/// To bf16 in a directed mode; what was rounded to odd is still on its side.
+uint32_t narrowDirected(float r, uint64_t mods) {
+  uint32_t x = bitsOf(r);
+  if (r != r)
+    return kNaN16;
+  if (std::isinf(r) || !(x & 0xFFFF))
+    return x >> 16;
+  bool up = mods & mod::rm_ ? x >> 31 : mods & mod::rp_ ? !(x >> 31) : false;
+  return (x >> 16) + up;
+}
+
 template <typename T> uint32_t finish(float r, uint64_t mods) {
   if (mods & mod::sat_)
     r = saturate(r);
   if (mods & mod::relu_)
     r = r != r ? r : (r > 0 ? r : 0.0f);
-  uint32_t h = T::narrow(r);
+  bool isDirected = mods & (mod::rz_ | mod::rm_ | mod::rp_);
+  uint32_t h = isDirected ? narrowDirected(r, mods) : T::narrow(r);
   return mods & mod::ftz_ ? flushHalf<T>(h) : h;
 }
 
@@ -102,13 +117,18 @@ uint32_t extreme(uint32_t x, uint32_t y, uint64_t mods) {
     x = flushHalf<T>(x);
     y = flushHalf<T>(y);
   }
+  uint32_t sign = mods & mod::xorsign_ ? (x ^ y) & 0x8000 : 0;
+  if (mods & mod::xorsign_) {
+    x &= 0x7FFF;
+    y &= 0x7FFF;
+  }
   float fx = T::widen(x), fy = T::widen(y);
   bool nx = fx != fx, ny = fy != fy;
   if (nx || ny)
-    return (nx && ny) || (mods & mod::NaN_) ? kNaN16 : nx ? y : x;
+    return (nx && ny) || (mods & mod::NaN_) ? kNaN16 : (nx ? y : x) | sign;
   if (fx == fy)
-    return IsMax ? x & y : x | y;
-  return (IsMax ? fx > fy : fx < fy) ? x : y;
+    return (IsMax ? x & y : x | y) | sign;
+  return ((IsMax ? fx > fy : fx < fy) ? x : y) | sign;
 }
 
 /// One or two 16-bit values a register.
@@ -155,6 +175,9 @@ void ptxvm::FA_ISA::addHalf(HandlerList &list) {
       M("f16", F16, false) M("f16x2", F16, true) M("bf16", BF16, false)
           M("bf16x2", BF16, true)
 #undef M
+      // The directed modes of bf16 (the decoder adds the ending).
+      {"fma_bf16_slow", fma<BF16, false>},
+      {"fma_bf16x2_slow", fma<BF16, true>},
   };
   list.insert(list.end(), std::begin(kTable), std::end(kTable));
 }

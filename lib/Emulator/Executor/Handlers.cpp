@@ -54,11 +54,13 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
     addControlFlow(list);
     addDirectedRounding(list);
     addWgmma(list);
+    addApproximate(list);
+    addMmaF64(list);
 #define ADD_ALL(isa)                                                           \
   isa::addInteger(list), isa::addFloat(list), isa::addHalf(list),              \
       isa::addSpecialFunction(list), isa::addCompare(list),                    \
       isa::addConvert(list), isa::addMove(list), isa::addLdmatrix(list),       \
-      isa::addMmaSync(list)
+      isa::addMmaSync(list), isa::addMmaDense(list)
     std::string variant = handlerVariant();
     if (variant == "avx512")
       ADD_ALL(avx512);

@@ -26,7 +26,17 @@ struct NamedHandler {
 };
 using HandlerList = std::vector<NamedHandler>;
 
+/// Tells observers that PTX leaves a result of the lanes in `mask` undefined.
+void reportUndefined(Warp &w, UndefinedEvent::Kind kind, uint32_t mask,
+                     uint64_t detail = 0);
+
+/// The row whose handler an instruction gets under the numeric options:
+/// another one than its own for --tensor-model and --approx.
+uint16_t numericRow(const Instruction &i, const DeviceOptions &options);
+
 // Compiled once.
+void addApproximate(HandlerList &list);
+void addMmaF64(HandlerList &list);
 void addLoadStore(HandlerList &list);
 void addAtomic(HandlerList &list);
 void addShuffle(HandlerList &list);
@@ -50,6 +60,7 @@ void addWgmma(HandlerList &list);
   void addMove(HandlerList &list);                                             \
   void addLdmatrix(HandlerList &list);                                         \
   void addMmaSync(HandlerList &list);                                          \
+  void addMmaDense(HandlerList &list);                                         \
   }
 FA_VARIANT(baseline)
 FA_VARIANT(avx2)

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// PTX ISA 9.1 sections 9.7.1 and 9.7.8. Compiled for each variant.
+// PTX ISA 9.1 sections 9.7.1, 9.7.2 and 9.7.8. Compiled for each variant.
 //
 //===----------------------------------------------------------------------===//
 #include "Lanes.h"
@@ -66,6 +66,51 @@ template <typename T> inline T shiftRight(T x, u32 n) {
   u32 m = n >= kBits ? kBits - 1 : n;
   T r = T(x >> m);
   return !std::is_signed_v<T> && n >= kBits ? T(0) : r;
+}
+
+/// Sections 9.7.1.8 and 9: the low 24 bits of each operand; .lo gives
+/// bits 31..0 of the 48-bit product, .hi bits 47..16.
+template <typename T, bool IsHigh> inline T multiply24(T x, T y) {
+  s64 p = s64(T(u32(x) << 8) >> 8) * s64(T(u32(y) << 8) >> 8);
+  return T(u32(p >> (IsHigh ? 16 : 0)));
+}
+
+template <typename T> inline T difference(T x, T y) {
+  using U = std::make_unsigned_t<T>;
+  return T(x > y ? U(U(x) - U(y)) : U(U(y) - U(x)));
+}
+
+/// Section 9.7.1.23: a mask of b bits from bit a on.
+inline u32 bitMask(u32 a, u32 b, bool clamps) {
+  u32 from = a & 31, width = b & 31, sum = from + width;
+  u32 mask0 = clamps && a >= 32 ? 0 : ~0u << from;
+  bool overflows = sum >= 32 || (clamps && (a >= 32 || b >= 32));
+  u32 mask1 = overflows ? 0 : width == 0 ? ~0u : ~0u << sum;
+  return mask0 & ~mask1;
+}
+
+/// Section 9.7.1.22: the low b bits, extended.
+template <bool IsSigned> inline u32 extend(u32 a, u32 b, bool clamps) {
+  u32 width = b & 31;
+  bool isLarge = clamps && b >= 32;
+  u32 mask = isLarge ? 0 : ~0u << width;
+  bool sign = IsSigned && width && !isLarge && (a >> ((width - 1) & 31) & 1);
+  return (a & ~mask) | (sign ? mask : 0);
+}
+
+/// Section 9.7.1.17: the offset-th set bit from bit `base` on, upward or
+/// downward; ~0 when there is none.
+inline u32 findNthSet(u32 mask, u32 base, s32 offset) {
+  if (base > 31)
+    return ~0u;
+  if (offset == 0)
+    return mask >> base & 1 ? base : ~0u;
+  s64 left = offset < 0 ? -s64(offset) : s64(offset);
+  int step = offset > 0 ? 1 : -1;
+  for (int at = int(base); at >= 0 && at < 32; at += step)
+    if ((mask >> at & 1) && --left == 0)
+      return u32(at);
+  return ~0u;
 }
 
 inline u32 reverse32(u32 x) {
@@ -204,6 +249,87 @@ template <bool IsLeft> Flow funnel(Warp &w, const Instruction &i) {
   });
 }
 
+/// lop3 with a predicate: p = (d != 0) BOOL q. aux: the slot of q << 2, whether
+/// q is negated << 1, .or.
+Flow logic3Predicate(Warp &w, const Instruction &i) {
+  logic3(w, i);
+  const u32 *d = w.regs + i.dst;
+  u32 t = maskOf([&](unsigned l) { return d[l] != 0; });
+  u32 q = w.preds[i.aux >> 2] ^ (i.aux & 2 ? ~0u : 0);
+  setPredicate(w, i.d, i.aux & 1 ? t | q : t & q);
+  return Flow::Next;
+}
+
+// Section 9.7.2: the carry is the predicate in slot i.d; aux bit 0: it is read,
+// bit 1: it is written.
+template <typename T> struct CarryResult {
+  T value;
+  bool carry;
+};
+template <typename T> inline CarryResult<T> addCarry(T x, T y, bool carry) {
+  T r = T(x + y + carry);
+  return {r, carry ? r <= x : r < x};
+}
+template <typename T> inline CarryResult<T> subBorrow(T x, T y, bool borrow) {
+  return {T(x - y - borrow), borrow ? x <= y : x < y};
+}
+
+template <typename T, typename Op>
+Flow withCarry(Warp &w, const Instruction &i, Op op) {
+  alignas(64) T out[32];
+  const T *a = lanes<T>(w, i.a), *b = lanes<T>(w, i.b), *c = lanes<T>(w, i.c);
+  u32 in = i.aux & 1 ? w.preds[i.d] : 0, carries = 0;
+  for (unsigned l = 0; l < 32; ++l) {
+    CarryResult<T> r = op(a[l], b[l], c[l], bool(in >> l & 1));
+    out[l] = r.value;
+    carries |= u32(r.carry) << l;
+  }
+  if (i.aux & 2)
+    setPredicate(w, i.d, carries);
+  return commit(w, i.dst, out);
+}
+
+/// Two 16-bit integers a register, the lower one first.
+template <typename T, typename Op>
+[[gnu::always_inline]] inline Flow pairs16(Warp &w, const Instruction &i,
+                                           Op op) {
+  return binary<u32, u32, u32>(w, i, [=](u32 x, u32 y) -> u32 {
+    u32 low = u16(op(T(x), T(y))), high = u16(op(T(x >> 16), T(y >> 16)));
+    return high << 16 | low;
+  });
+}
+template <typename T, bool IsMax>
+Flow extremes16(Warp &w, const Instruction &i) {
+  bool relu = i.mods & mod::relu_;
+  return pairs16<T>(w, i, [=](T x, T y) -> T {
+    T r = IsMax ? (x > y ? x : y) : (x < y ? x : y);
+    return relu && r < 0 ? T(0) : r;
+  });
+}
+
+/// Division, and word of zero divisors to who asks for it.
+template <typename T, bool IsRemainder>
+Flow division(Warp &w, const Instruction &i) {
+  const Slot<T> *b = lanes<T>(w, i.b);
+  u32 zeros =
+      maskOf([&](unsigned l) { return fromSlot<T>(b[l]) == T(0); }) & w.mask;
+  if (zeros) [[unlikely]]
+    reportUndefined(w, UndefinedEvent::DivisionByZero, zeros);
+  return binary<T, T, T>(w, i, [](T x, T y) -> T {
+    return IsRemainder ? remainder<T>(x, y) : divide<T>(x, y);
+  });
+}
+
+/// Section 9.7.1.25: the 16-bit halves of a times two bytes of b.
+template <typename A, typename B> Flow dot2(Warp &w, const Instruction &i) {
+  u32 shift = i.imm ? 16 : 0;
+  return ternary<u32, u32, u32, u32>(w, i, [=](u32 a, u32 b, u32 c) -> u32 {
+    for (unsigned k = 0; k < 2; ++k)
+      c += u32(s32(A(a >> 16 * k)) * s32(B(b >> (shift + 8 * k))));
+    return c;
+  });
+}
+
 template <typename A, typename B> Flow dot4(Warp &w, const Instruction &i) {
   return ternary<u32, u32, u32, u32>(w, i, [](u32 a, u32 b, u32 c) -> u32 {
     for (unsigned k = 0; k < 4; ++k)
@@ -236,7 +362,7 @@ void ptxvm::FA_ISA::addInteger(HandlerList &list) {
       FOR_UNSIGNED_WIDTHS(M)
 #undef M
 #define M(t)                                                                   \
-  BIN("div_" #t, t, divide<t>(x, y)), BIN("rem_" #t, t, remainder<t>(x, y)),   \
+  {"div_" #t, division<t, false>}, {"rem_" #t, division<t, true>},             \
       BIN("min_" #t, t, x < y ? x : y), BIN("max_" #t, t, x > y ? x : y),      \
       HANDLER("shr_" #t, {                                                     \
         return binary<t, t, u32>(                                              \
@@ -254,6 +380,9 @@ void ptxvm::FA_ISA::addInteger(HandlerList &list) {
       BIN("mul_hi_s32", s32, s32((s64(x) * y) >> 32)),
       BIN("mul_hi_u64", u64, u64((u128(x) * y) >> 64)),
       BIN("mul_hi_s64", s64, s64((s128(x) * y) >> 64)),
+      TER("mad_hi_u16", u16, u16(((u32(x) * y) >> 16) + z)),
+      TER("mad_hi_s16", u16, u16((u32(s32(s16(x)) * s16(y)) >> 16) + z)),
+      TER("mad_hi_sat_s32", s32, addSaturated(s32((s64(x) * y) >> 32), z)),
       TER("mad_hi_u32", u32, u32((u64(x) * y) >> 32) + z),
       TER("mad_hi_s32", u32, u32((s64(s32(x)) * s32(y)) >> 32) + z),
       TER("mad_hi_u64", u64, u64((u128(x) * y) >> 64) + z),
@@ -301,9 +430,88 @@ void ptxvm::FA_ISA::addInteger(HandlerList &list) {
       }),
       M(u32) M(s32) M(u64) M(s64)
 #undef M
-          TER("sad_u32", u32, z + (x > y ? x - y : y - x)),
-      TER("sad_s32", s32,
-          s32(u32(z) + (x > y ? u32(x) - u32(y) : u32(y) - u32(x)))),
+#define M(t, u) TER("sad_" #t, t, t(u(z) + u(difference<t>(x, y)))),
+          M(u16, u16) M(s16, u16) M(u32, u32) M(s32, u32) M(u64, u64) M(s64,
+                                                                        u64)
+#undef M
+#define M(t)                                                                   \
+  BIN("mul24_lo_" #t, t, (multiply24<t, false>(x, y))),                        \
+      BIN("mul24_hi_" #t, t, (multiply24<t, true>(x, y))),                     \
+      TER("mad24_lo_" #t, t, t(u32(multiply24<t, false>(x, y)) + u32(z))),     \
+      TER("mad24_hi_" #t, t, t(u32(multiply24<t, true>(x, y)) + u32(z))),
+              M(u32) M(s32)
+#undef M
+#define M(b) UN("cnot_b" #b, u##b, u##b, u##b(x == 0)),
+                  M(16) M(32) M(64)
+#undef M
+#define M(b)                                                                   \
+  HANDLER("add_cc_b" #b,                                                       \
+          {                                                                    \
+            return withCarry<u##b>(w, i, [](u##b x, u##b y, u##b, bool c) {    \
+              return addCarry<u##b>(x, y, c);                                  \
+            });                                                                \
+          }),                                                                  \
+      HANDLER("sub_cc_b" #b,                                                   \
+              {                                                                \
+                return withCarry<u##b>(w, i,                                   \
+                                       [](u##b x, u##b y, u##b, bool c) {      \
+                                         return subBorrow<u##b>(x, y, c);      \
+                                       });                                     \
+              }),                                                              \
+      HANDLER("mad_lo_cc_b" #b, {                                              \
+        return withCarry<u##b>(w, i, [](u##b x, u##b y, u##b z, bool c) {      \
+          return addCarry<u##b>(u##b(x * y), z, c);                            \
+        });                                                                    \
+      }),
+                      M(32) M(64)
+#undef M
+#define M(t, u, wide, bits)                                                    \
+  HANDLER("mad_hi_cc_" #t, {                                                   \
+    return withCarry<u>(w, i, [](u x, u y, u z, bool c) {                      \
+      return addCarry<u>(u((wide(t(x)) * t(y)) >> bits), z, c);                \
+    });                                                                        \
+  }),
+                          M(u32, u32, u64, 32) M(s32, u32, s64, 32)
+                              M(u64, u64, u128, 64) M(s64, u64, s128, 64)
+#undef M
+                                  TER("mad24_hi_sat_s32", s32,
+                                      addSaturated(
+                                          (multiply24<s32, true>(x, y)), z)),
+      HANDLER("add_16x2",
+              {
+                return pairs16<u16>(w, i,
+                                    [](u16 x, u16 y) { return u16(x + y); });
+              }),
+      {"min_u16x2", extremes16<u16, false>},
+      {"max_u16x2", extremes16<u16, true>},
+      {"min_s16x2", extremes16<s16, false>},
+      {"max_s16x2", extremes16<s16, true>},
+      TER("fns", u32, findNthSet(x, y, s32(z))),
+      HANDLER("bmsk",
+              {
+                bool clamps = i.mods & mod::clamp_;
+                return binary<u32, u32, u32>(
+                    w, i, [=](u32 x, u32 y) { return bitMask(x, y, clamps); });
+              }),
+      HANDLER("szext_u32",
+              {
+                bool clamps = i.mods & mod::clamp_;
+                return binary<u32, u32, u32>(w, i, [=](u32 x, u32 y) {
+                  return extend<false>(x, y, clamps);
+                });
+              }),
+      HANDLER("szext_s32",
+              {
+                bool clamps = i.mods & mod::clamp_;
+                return binary<u32, u32, u32>(w, i, [=](u32 x, u32 y) {
+                  return extend<true>(x, y, clamps);
+                });
+              }),
+      {"dp2a_u32_u32", dot2<u16, uint8_t>},
+      {"dp2a_u32_s32", dot2<u16, int8_t>},
+      {"dp2a_s32_u32", dot2<s16, uint8_t>},
+      {"dp2a_s32_s32", dot2<s16, int8_t>},
+      {"lop3_pred", logic3Predicate},
       {"bfi_b32", insertHandler<u32>},
       {"bfi_b64", insertHandler<u64>},
       {"dp4a_u32_u32", dot4<uint8_t, uint8_t>},

@@ -13,6 +13,7 @@
 #include "../Decoder/ModuleImpl.h"
 #include "DeviceState.h"
 #include "GridRunner.h"
+#include "Handlers.h"
 
 #include <chrono>
 #include <optional>
@@ -176,7 +177,7 @@ Report Device::launch(const Module &module, const std::string &kernelName,
   for (size_t pc = 0; pc < launch.code.size(); ++pc) {
     Instruction &i = launch.code[pc];
     bool isJump = k.info.instructions[pc].opcode.empty();
-    i.handler = handlers[isJump ? jump : i.row];
+    i.handler = handlers[isJump ? jump : numericRow(i, opts)];
     if (!i.handler) {
       wrong.message = "no handler for '" + k.info.instructions[pc].opcode + "'";
       wrong.location = k.info.location(uint32_t(pc));

@@ -120,6 +120,11 @@ static inline uint8_t *inWindow(uint8_t *base, uint64_t size, uint64_t at,
   return fits ? base + at : nullptr;
 }
 
+static inline void markInitialised(Allocation &b, uint64_t at, uint32_t bytes) {
+  if (!b.initialised.empty())
+    std::memset(&b.initialised[at - b.address], 1, bytes);
+}
+
 static inline uint8_t *inGlobal(Warp &w, uint64_t at, const AccessRequest &r) {
   Allocation *b = w.lastBuffer;
   if (!b || !b->contains(at, r.bytes)) {
@@ -134,8 +139,9 @@ static inline uint8_t *inGlobal(Warp &w, uint64_t at, const AccessRequest &r) {
   if (isStore(r.kind)) {
     if (b->readOnly)
       return nullptr;
-    if (!b->initialised.empty())
-      std::memset(&b->initialised[offset], 1, r.bytes);
+    // What an atomic reads is looked at by observers first.
+    if (r.kind != AccessKind::Atomic)
+      markInitialised(*b, at, r.bytes);
   }
   return b->data.data() + offset;
 }
@@ -240,6 +246,12 @@ static bool resolveSpace(Warp &w, const Instruction &i, const AccessRequest &r,
   }
   if (!w.cta->onMemory.empty() && r.notifies) [[unlikely]]
     notifyByOwner(w, i, r, space, mask, a);
+  if (space == Space::Global && r.kind == AccessKind::Atomic)
+    for (uint32_t m = mask; m; m &= m - 1) {
+      uint64_t at = a.address[__builtin_ctz(m)];
+      if (Allocation *b = w.cta->launch.memory.find(at))
+        markInitialised(*b, at, r.bytes);
+    }
   return true;
 }
 

@@ -5,9 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// --tensor-model and --approx, for every tool that runs PTX.
+// --tensor-model and --approx, for every tool that runs PTX, and the handlers
+// that they choose.
 //
 //===----------------------------------------------------------------------===//
+#include "../Decoder/InstructionTable.h"
+#include "../Decoder/Modifiers.h"
+#include "Handlers.h"
 #include "fa/Emulator/Numerics.h"
 
 #include <charconv>
@@ -44,4 +48,18 @@ Expected<ApproxPolicy> ApproxPolicy::parse(const std::string &text) {
       return policy;
   }
   return unknown("exact (correctly rounded) or adversarial:SEED");
+}
+
+uint16_t ptxvm::numericRow(const Instruction &i, const DeviceOptions &options) {
+  const InstructionRow &row = instructionRows()[i.row];
+  // mma of f16 and bf16 have handlers made for the chain of multiply-adds.
+  if (row.category == Category::Mma &&
+      options.tensorModel != TensorModel::Fma &&
+      std::string_view(row.handler).starts_with("mma_m16n8k"))
+    return rowOfHandler("mma_float");
+  bool isApproximate = i.mods & (mod::approx_ | mod::full_);
+  if (!options.approx.isAdversarial || !isApproximate)
+    return i.row;
+  uint16_t other = rowOfHandler(std::string(row.handler) + "_adversarial");
+  return other ? other : i.row;
 }

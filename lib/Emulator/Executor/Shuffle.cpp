@@ -19,6 +19,24 @@ using namespace ptxvm;
 namespace {
 constexpr uint32_t kUndefined = 0xBADBAD00;
 
+/// Tells observers of membermasks that the ISA leaves undefined.
+void checkMasks(Warp &w, const Instruction &i) {
+  const uint32_t *masks = w.regs + w.lists[i.list];
+  uint32_t lowest = masks[__builtin_ctz(w.mask)], outside = 0, differ = 0;
+  for (uint32_t m = w.mask; m; m &= m - 1) {
+    unsigned l = unsigned(__builtin_ctz(m));
+    outside |= masks[l] >> l & 1 ? 0 : 1u << l;
+    differ |= masks[l] != lowest ? 1u << l : 0;
+  }
+  if (!lowest)
+    reportUndefined(w, UndefinedEvent::EmptyMask, w.mask);
+  else if (outside)
+    reportUndefined(w, UndefinedEvent::NotInOwnMask, outside,
+                    masks[__builtin_ctz(outside)]);
+  if (differ)
+    reportUndefined(w, UndefinedEvent::DifferentMasks, differ, lowest);
+}
+
 /// True when the lanes have met; otherwise the handler returns Flow::Block.
 bool meet(Warp &w, const Instruction &i, bool isBarrier, uint32_t &members) {
   members = w.regs[w.lists[i.list] + unsigned(__builtin_ctz(w.mask))];
@@ -27,6 +45,8 @@ bool meet(Warp &w, const Instruction &i, bool isBarrier, uint32_t &members) {
     return false;
   }
   w.released = false;
+  if (!w.cta->onUndefined.empty()) [[unlikely]]
+    checkMasks(w, i);
   for (CTAObserver *o : w.cta->onBarrier)
     o->warpSynchronised(w.index, w.pc, w.mask, isBarrier);
   members &= w.mask;
@@ -53,7 +73,7 @@ Flow shuffle(Warp &w, const Instruction &i) {
   uint32_t members;
   if (!meet(w, i, false, members))
     return Flow::Block;
-  uint32_t inRange = 0;
+  uint32_t inRange = 0, absent = 0, absentLane = 0;
   const uint32_t *a = w.regs + i.a, *b = w.regs + i.b, *c = w.regs + i.c;
   uint32_t source[32];
   for (unsigned l = 0; l < 32; ++l) {
@@ -67,7 +87,13 @@ Flow shuffle(Warp &w, const Instruction &i) {
     j = p ? j : lane;
     inRange |= uint32_t(p) << l;
     source[l] = members >> j & 1 ? a[j] : kUndefined;
+    if (!(members >> j & 1) && (w.mask >> l & 1)) {
+      absentLane = absent ? absentLane : uint32_t(j);
+      absent |= 1u << l;
+    }
   }
+  if (absent)
+    reportUndefined(w, UndefinedEvent::InactiveSource, absent, absentLane);
   writeLanes(w, i.dst, [&](unsigned l) { return source[l]; });
   if (i.d != 2)
     writePredicate(w, i.d, inRange);

@@ -1,4 +1,4 @@
-//===- SmallFloat.h - f16, bf16 and NaNs ------------------------*- C++ -*-===//
+//===- SmallFloat.h - f16, bf16, fp8 and NaNs -------------------*- C++ -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -58,6 +58,39 @@ inline constexpr uint16_t kNaN16 = 0x7FFF;
   uint32_t x = bitsOf(f);
   uint32_t r = (x + 0x7FFF + (x >> 16 & 1)) >> 16;
   return (x & 0x7FFFFFFF) > 0x7F800000 ? kNaN16 : r;
+}
+
+/// e4m3 (bias 7, no infinity, S.1111.111 is NaN) to f32, exact.
+[[maybe_unused]] inline float e4m3ToFloat(uint32_t x) {
+  float scaled = floatOf((x & 0x7F) << 20) * floatOf(0x7B800000); // 2^120
+  uint32_t bits = (x & 0x7F) == 0x7F ? kNaN32 : bitsOf(scaled);
+  return floatOf(bits | (x & 0x80) << 24);
+}
+/// e5m2 (bias 15, as IEEE): the upper byte of an f16.
+[[maybe_unused]] inline float e5m2ToFloat(uint32_t x) {
+  return halfToFloat((x & 0xFF) << 8);
+}
+
+/// f32 to fp8 with saturation, which is the only conversion there is: to
+/// nearest even, beyond the largest number (infinities too) that number, NaN
+/// to 0x7F. Section 9.7.9.21.
+[[maybe_unused]] inline uint32_t floatToE4m3(float f) {
+  uint32_t x = bitsOf(f), sign = x >> 24 & 0x80, a = x & 0x7FFFFFFF;
+  uint32_t normal = ((a + 0x7FFFF + (a >> 20 & 1)) >> 20) - (120u << 3);
+  // Adding 2^14, whose last bit is worth 2^-9, rounds a subnormal.
+  uint32_t small = bitsOf(floatOf(a) + 16384.0f) - bitsOf(16384.0f);
+  uint32_t r = a < 0x3C800000 ? small : normal;
+  r = a > 0x43E00000 ? 0x7E : r;
+  return a > 0x7F800000 ? 0x7F : r | sign;
+}
+[[maybe_unused]] inline uint32_t floatToE5m2(float f) {
+  uint32_t x = bitsOf(f), sign = x >> 24 & 0x80, a = x & 0x7FFFFFFF;
+  uint32_t normal = ((a + 0xFFFFF + (a >> 21 & 1)) >> 21) - (112u << 2);
+  // The last bit of 128 is worth 2^-16.
+  uint32_t small = bitsOf(floatOf(a) + 128.0f) - bitsOf(128.0f);
+  uint32_t r = a < 0x38800000 ? small : normal;
+  r = a > 0x47600000 ? 0x7B : r;
+  return a > 0x7F800000 ? 0x7F : r | sign;
 }
 
 /// Subnormals become zeros of the same sign.

@@ -82,6 +82,23 @@ Flow small(Warp &w, const Instruction &i, Op op) {
   });
 }
 
+/// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64, sections 9.7.3.14 and 17: only
+/// the upper words of operand and result take part (*unverified*: the last bits
+/// of the upper word).
+template <bool IsSquareRoot> Flow gross(Warp &w, const Instruction &i) {
+  return unary<uint64_t, uint64_t>(w, i, [](uint64_t bits) {
+    constexpr uint64_t kUpper = 0xFFFFFFFF00000000, kExponent = 0x7FF0ull << 48;
+    auto flushed = [=](uint64_t b) {
+      return b & kExponent ? b & kUpper : b & (1ull << 63);
+    };
+    double x = std::bit_cast<double>(bits);
+    if (x == x)
+      x = std::bit_cast<double>(flushed(bits));
+    double r = 1.0 / (IsSquareRoot ? std::sqrt(x) : x);
+    return r != r ? 0x7FFFFFFF00000000 : flushed(std::bit_cast<uint64_t>(r));
+  });
+}
+
 inline float exp2Any(float x) { return x != x ? x : exp2Lane(x); }
 inline float tanhAny(float x) { return float(std::tanh(double(x))); }
 } // namespace
@@ -114,6 +131,8 @@ void ptxvm::FA_ISA::addSpecialFunction(HandlerList &list) {
       WIDE("rcp_f64", 1.0 / x),
       WIDE("sqrt_f64", std::sqrt(x)),
       WIDE("rsqrt_f64", 1.0 / std::sqrt(x)),
+      {"rcp_gross_f64", gross<false>},
+      {"rsqrt_gross_f64", gross<true>},
       SMALL("ex2", exp2Any),
       SMALL("tanh", tanhAny),
   };

@@ -11,15 +11,23 @@ namespace ptxvm {
 /// More would only wait for each other; far more cannot be made.
 static constexpr unsigned kMaxThreads = 1024;
 
-/// Models of arithmetic that this machine does not have are refused by name.
-static farun::Status checkModels(const farun::DeviceOptions &options) {
-  if (!options.tensorModel.empty() && options.tensorModel != "fma")
-    return farun::inputError("--tensor-model=" + options.tensorModel +
-                             " is unknown; accepted is fma (f32 chains)");
-  if (!options.approx.empty() && options.approx != "exact")
-    return farun::inputError("--approx=" + options.approx +
-                             " is unknown; accepted is exact (correctly "
-                             "rounded)");
+/// --tensor-model and --approx.
+static farun::Status readModels(const farun::DeviceOptions &options,
+                                DeviceOptions &device) {
+  if (!options.tensorModel.empty()) {
+    Expected<TensorModel> model = parseTensorModel(options.tensorModel);
+    if (!model)
+      return farun::inputError("--tensor-model=" + options.tensorModel + " " +
+                               model.error().message);
+    device.tensorModel = *model;
+  }
+  if (!options.approx.empty()) {
+    Expected<ApproxPolicy> approx = ApproxPolicy::parse(options.approx);
+    if (!approx)
+      return farun::inputError("--approx=" + options.approx + " " +
+                               approx.error().message);
+    device.approx = *approx;
+  }
   return {};
 }
 
@@ -28,13 +36,13 @@ farun::Expected<Setup> makeSetup(const farun::DeviceOptions &options) {
   if (!checkers)
     return farun::inputError("--sanitize=" + options.sanitize + ": " +
                              checkers.error().message);
-  if (farun::Status status = checkModels(options); !status)
-    return status.takeError();
   if (options.threads > kMaxThreads)
     return farun::inputError("--threads=" + std::to_string(options.threads) +
                              " is too many; accepted are 0 to " +
                              std::to_string(kMaxThreads));
   Setup setup;
+  if (farun::Status status = readModels(options, setup.device); !status)
+    return status.takeError();
   setup.checkers = std::move(*checkers);
   setup.device.threads = options.threads;
   setup.device.maxInstructions = options.maxInstructions;

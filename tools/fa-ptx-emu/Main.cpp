@@ -112,6 +112,9 @@ int run(const Options &o) {
     return fail(setup.error());
   Device device(setup->device);
   setup->checkers.attach(device);
+  device.setPrinter([](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  });
   Counters counters;
   if (!o.device.countersFile.empty())
     device.addObserver(counters);

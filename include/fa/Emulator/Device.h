@@ -32,6 +32,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ptxvm {
@@ -166,6 +167,12 @@ public:
   /// them; they must outlive the launches.
   void addObserver(ExecutionObserver &observer);
   void clearObservers() { observers.clear(); }
+  /// Takes what printf in kernels prints, CTA by CTA in linear order, within a
+  /// CTA warp by warp, whatever the order of execution was; called from one
+  /// thread at a time. Without it the text is dropped.
+  void setPrinter(std::function<void(std::string_view)> function) {
+    printer = std::move(function);
+  }
 
   /// Runs a whole grid and returns when it is done or stopped. Arguments are
   /// checked by number and size against the entry's parameters.
@@ -176,6 +183,7 @@ private:
   DeviceOptions opts;
   std::unique_ptr<DeviceState> state;
   std::vector<ExecutionObserver *> observers;
+  std::function<void(std::string_view)> printer;
 };
 
 } // namespace ptxvm

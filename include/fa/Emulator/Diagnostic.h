@@ -60,6 +60,8 @@ struct Diagnostic {
   SourceLocation location;
   /// The line of the kernel's own source, from `.loc`, when there is one.
   SourceLocation source;
+  /// The line into which that one was inlined, when it was.
+  SourceLocation inlinedAt;
   /// Set for what is found while a kernel runs.
   std::vector<ExecutionPoint> points;
 

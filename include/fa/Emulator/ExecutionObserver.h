@@ -78,6 +78,9 @@ struct InstructionInfo {
   /// From the nearest `.loc`: index into CodeInfo::sourceFiles, or -1.
   int32_t sourceFile = -1;
   uint32_t sourceLine = 0;
+  /// Where that line was inlined, from `inlined_at`; -1 = nowhere.
+  int32_t inlinedFile = -1;
+  uint32_t inlinedLine = 0;
   std::vector<uint32_t> reads;  ///< registers, the guard included
   std::vector<uint32_t> writes; ///< registers
   int32_t guard = -1;           ///< predicate register of `@p`, or -1
@@ -108,6 +111,13 @@ struct CodeInfo {
     if (i.sourceFile < 0 || size_t(i.sourceFile) >= sourceFiles.size())
       return {};
     return {sourceFiles[i.sourceFile], i.sourceLine, 0};
+  }
+  /// The line into which source(pc) was inlined; line 0 when it was not.
+  SourceLocation inlinedAt(uint32_t pc) const {
+    const InstructionInfo &i = instructions[pc];
+    if (i.inlinedFile < 0 || size_t(i.inlinedFile) >= sourceFiles.size())
+      return {};
+    return {sourceFiles[i.inlinedFile], i.inlinedLine, 0};
   }
 };
 

@@ -22,6 +22,7 @@
 
 #include "fa/Emulator/ExecutionObserver.h"
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -127,6 +128,38 @@ struct ReadOnly {
   uint32_t slot = 0;  ///< offset into the register file
 };
 
+/// A function of a kernel; number 0 is the entry. A call pushes a frame on the
+/// stack of each lane (in local memory, behind the variables of the caller) and
+/// saves the registers that the function uses, whoever used them before.
+struct FunctionInfo {
+  std::string name;
+  /// The code, [firstPc, lastPc).
+  uint32_t firstPc = 0, lastPc = 0;
+  /// Bytes of `.local` and `.param` variables, parameters and results first.
+  uint32_t frameBytes = 0;
+  /// Register that holds the frame's address, kNoFrameSlot when none does.
+  uint32_t frameSlot = ~0u;
+  static constexpr uint32_t kNoFrameSlot = ~0u;
+  /// Bytes of the results, then of the parameters; what a call must give.
+  std::vector<uint32_t> resultBytes, parameterBytes;
+  /// Slots of the register file, of 32 and of 64 bits, and predicates that a
+  /// call saves.
+  std::vector<uint32_t> savedSlots, savedWideSlots, savedPredicates;
+};
+
+/// One call: what moves between the frames of the caller and the callee.
+struct CallSite {
+  enum Builtin : uint8_t { None, Vprintf, AssertFail };
+  struct Copy {
+    uint32_t from, to, bytes; ///< offsets in the two frames
+  };
+  Builtin builtin = None;
+  uint32_t caller = 0;
+  uint32_t callee = ~0u; ///< ~0u: the address is in a register
+  std::vector<Copy> arguments, results;
+  std::vector<uint32_t> resultBytes, parameterBytes;
+};
+
 /// One entry, decoded for execution. Immutable once made.
 struct Kernel {
   KernelSignature signature;
@@ -140,7 +173,13 @@ struct Kernel {
   uint32_t staticShared = 0;
   uint32_t dynamicSharedAlignment = 16;
   bool usesDynamicShared = false;
-  uint32_t localBytes = 0;
+  uint32_t localBytes = 0; ///< the entry's variables and the stack of calls
+  std::vector<FunctionInfo> functions;
+  std::vector<CallSite> calls;
+  /// Functions by their addresses, for calls through registers.
+  std::map<uint64_t, uint32_t> functionAt;
+  /// Variables of the module that the code or their initial values name.
+  std::vector<std::string> globals;
   uint32_t maxMembers = 0;
 };
 

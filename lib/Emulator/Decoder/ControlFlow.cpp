@@ -18,6 +18,9 @@
 //   order: A, [B, C, D], E. Lanes that leave at C wait in front of E until the
 //   lanes that are still in the loop get there too.
 //
+// Functions lie before those that call them: lanes in a callee run first, and
+// the others wait for them behind the call.
+//
 // It is computed by strongly connected components: the components in
 // topological order; inside one, the edges to its entry are cut and the rest is
 // ordered the same way.
@@ -43,16 +46,20 @@ public:
       : blocks(blocks), number(blocks.size()), low(blocks.size()),
         level(blocks.size(), 0), onStack(blocks.size()) {}
 
-  std::vector<uint32_t> run() {
-    std::vector<uint32_t> all(blocks.size());
-    for (uint32_t i = 0; i < all.size(); ++i)
-      all[i] = i;
-    if (!all.empty())
-      order(all, ~0u, 0);
-    return std::move(result);
+  /// Appends the blocks [first, last), which no edge leaves.
+  void add(uint32_t first, uint32_t last) {
+    std::vector<uint32_t> nodes;
+    for (uint32_t i = first; i < last; ++i)
+      nodes.push_back(i);
+    if (!nodes.empty())
+      order(nodes, ~0u, 0);
   }
+  std::vector<uint32_t> take() { return std::move(result); }
 
 private:
+  /// Loops that are nested deeper stay in the order of the file.
+  static constexpr uint32_t kMaxDepth = 500;
+
   /// Orders `nodes` (all at `depth`), ignoring edges to `cut`; appends.
   void order(const std::vector<uint32_t> &nodes, uint32_t cut, uint32_t depth) {
     for (uint32_t n : nodes) {
@@ -76,9 +83,11 @@ private:
           *std::min_element(c.begin(), c.end(), [&](uint32_t x, uint32_t y) {
             return number[x] < number[y];
           });
-      if (c.size() == 1) {
-        result.push_back(entry);
-        level[entry] = ~0u;
+      if (c.size() == 1 || depth == kMaxDepth) {
+        std::sort(c.begin(), c.end());
+        for (uint32_t n : c)
+          level[n] = ~0u;
+        result.insert(result.end(), c.begin(), c.end());
         continue;
       }
       std::erase(c, entry);
@@ -175,9 +184,46 @@ static Draft makeJump() {
   return jump;
 }
 
-std::vector<Draft> ptxvm::orderBlocks(DraftKernel &kernel) {
+/// Functions in postorder of the call graph.
+static std::vector<uint32_t>
+calleesFirst(const std::vector<DraftKernel::Region> &regions) {
+  std::vector<uint32_t> result;
+  std::vector<char> seen(regions.size(), 0);
+  std::vector<std::pair<uint32_t, size_t>> path{{0, 0}};
+  seen[0] = 1;
+  while (!path.empty()) {
+    auto &[f, next] = path.back();
+    if (next == regions[f].callees.size()) {
+      result.push_back(f);
+      path.pop_back();
+      continue;
+    }
+    uint32_t callee = regions[f].callees[next++];
+    if (!seen[callee]) {
+      seen[callee] = 1;
+      path.push_back({callee, 0});
+    }
+  }
+  // Functions whose address is taken and that nothing calls.
+  for (uint32_t f = 0; f < regions.size(); ++f)
+    if (!seen[f])
+      result.insert(result.begin(), f);
+  return result;
+}
+
+std::vector<Draft> ptxvm::orderBlocks(DraftKernel &kernel,
+                                      std::vector<FunctionInfo> &functions) {
   std::vector<Block> blocks = findBlocks(kernel);
-  std::vector<uint32_t> order = ComponentOrder(blocks).run();
+  std::vector<uint32_t> firstBlock(kernel.drafts.size() + 1,
+                                   uint32_t(blocks.size()));
+  for (uint32_t b = uint32_t(blocks.size()); b-- > 0;)
+    firstBlock[blocks[b].first] = b;
+  ComponentOrder components(blocks);
+  std::vector<uint32_t> functionOrder = calleesFirst(kernel.regions);
+  for (uint32_t f : functionOrder)
+    components.add(firstBlock[kernel.regions[f].first],
+                   firstBlock[kernel.regions[f].last]);
+  std::vector<uint32_t> order = components.take();
   std::vector<Draft> result;
   result.reserve(kernel.drafts.size() + 16);
   std::vector<uint32_t> start(blocks.size());
@@ -186,6 +232,12 @@ std::vector<Draft> ptxvm::orderBlocks(DraftKernel &kernel) {
     for (uint32_t i = blocks[b].first; i < blocks[b].last; ++i)
       draftBlock[i] = b;
   constexpr uint32_t kBlockTarget = 1u << 31;
+  if (functionOrder.front() != 0) {
+    // A warp starts at pc 0.
+    Draft jump = makeJump();
+    jump.targets.push_back(kBlockTarget | firstBlock[kernel.regions[0].first]);
+    result.push_back(std::move(jump));
+  }
   for (size_t at = 0; at < order.size(); ++at) {
     Block &b = blocks[order[at]];
     start[order[at]] = uint32_t(result.size());
@@ -206,5 +258,13 @@ std::vector<Draft> ptxvm::orderBlocks(DraftKernel &kernel) {
   for (Draft &d : result)
     for (uint32_t &t : d.targets)
       t = start[t & ~kBlockTarget];
+  for (size_t n = 0; n < functionOrder.size(); ++n) {
+    const DraftKernel::Region &r = kernel.regions[functionOrder[n]];
+    functions[functionOrder[n]].firstPc = start[firstBlock[r.first]];
+    functions[functionOrder[n]].lastPc = uint32_t(result.size());
+    if (n)
+      functions[functionOrder[n - 1]].lastPc =
+          functions[functionOrder[n]].firstPc;
+  }
   return result;
 }

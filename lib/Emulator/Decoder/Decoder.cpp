@@ -29,7 +29,7 @@ ptxvm::decodeKernel(ModuleImpl &module, const KernelSignature &signature) {
   try {
     FunctionDecoder decoder(module, *kernel);
     DraftKernel draft = decoder.run(*module.findFunction(signature.name));
-    std::vector<Draft> ordered = orderBlocks(draft);
+    std::vector<Draft> ordered = orderBlocks(draft, kernel->functions);
     allocateRegisters(draft, ordered, *kernel);
   } catch (const SyntaxError &error) {
     Diagnostic d;

@@ -36,6 +36,8 @@ struct Draft {
   std::vector<uint32_t> list;    ///< references of Instruction::list
   std::vector<uint32_t> keeps;   ///< registers that must not be reused here
   std::vector<uint32_t> targets; ///< label numbers; bra has one
+  /// Registers that are read but are none of the program's: the frame's.
+  std::vector<uint32_t> hiddenReads;
   bool endsPath = false; ///< no fall-through when the guard is always true
   bool isGuarded = false;
 
@@ -48,6 +50,8 @@ struct VirtualRegister {
   bool isPredicate = false;
   bool isWide = false;
   uint32_t predicate = 0; ///< slot, when it is one
+  /// The declared type, "b32"; "b128" takes this register and the next one.
+  std::string_view type;
 };
 
 /// A kernel before blocks are ordered and registers placed.
@@ -56,11 +60,20 @@ struct DraftKernel {
   /// Label number -> index into drafts (may be drafts.size()).
   std::vector<uint32_t> labels;
   std::vector<VirtualRegister> registers;
+  /// The drafts of each function, as [first, last).
+  struct Region {
+    uint32_t first = 0, last = 0;
+    uint32_t frameRegister = ~0u;
+    std::vector<uint32_t> callees;
+  };
+  std::vector<Region> regions;
 };
 
-/// Orders blocks, adds jumps where a fall-through is broken, and makes targets
-/// indices into the returned list.
-std::vector<Draft> orderBlocks(DraftKernel &kernel);
+/// Orders functions (callees first) and their blocks, adds jumps where a
+/// fall-through is broken, makes targets indices into the returned list, and
+/// says where each function lies.
+std::vector<Draft> orderBlocks(DraftKernel &kernel,
+                               std::vector<FunctionInfo> &functions);
 
 /// Keeps the registers of wgmmas in place until a wait.
 void keepWgmmaRegisters(std::vector<Draft> &code);

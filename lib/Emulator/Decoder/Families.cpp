@@ -32,6 +32,8 @@ void FamilyDecoders::movpred() {
 void FamilyDecoders::mov() {
   f.needOperands(s, 2, 2);
   const Operand &to = s.operands[0], &from = s.operands[1];
+  if (m.types[0] == "b128")
+    return movWhole();
   bool wide = isWideType(m.types[0]);
   bool unpacks = to.kind == Operand::Vector;
   if (!unpacks && from.kind != Operand::Vector) {
@@ -64,6 +66,37 @@ void FamilyDecoders::mov() {
   else
     destination(to, wide);
   d.inst.row = rowOfHandler((unpacks ? "unpack_" : "pack_") + form);
+}
+
+// mov.b128 between a register of 128 bits and another or {low, high}: two
+// moves of 64 bits.
+void FamilyDecoders::movWhole() {
+  const Operand &to = s.operands[0], &from = s.operands[1];
+  for (const Operand *o : {&to, &from})
+    if (o->kind == Operand::Vector && o->elements.size() != 2)
+      f.fail(o->at, "'" + d.info.opcode + "' takes two registers of 64 bits");
+  Draft high = d;
+  uint32_t target = to.kind == Operand::Vector ? 0 : f.wholeRegister(to);
+  uint32_t source = from.kind == Operand::Vector ? 0 : f.wholeRegister(from);
+  for (unsigned part : {0, 1}) {
+    Draft &half = part ? high : d;
+    half.inst.row = rowOfHandler("mov_b64");
+    half.fields = kFieldDst | kFieldA;
+    if (to.kind == Operand::Vector) {
+      half.inst.dst = f.destination(to.elements[part], true, half);
+    } else {
+      half.inst.dst = target + part;
+      half.info.writes.push_back(target + part);
+    }
+    if (from.kind == Operand::Vector) {
+      half.inst.a = f.source(from.elements[part], true, half);
+    } else {
+      half.inst.a = source + part;
+      half.info.reads.push_back(source + part);
+    }
+  }
+  f.emit(std::move(d));
+  d = std::move(high);
 }
 
 // cvta{.to}.space. PTX ISA 9.1 section 9.7.9.20: adds or takes away the base of
@@ -111,12 +144,8 @@ void FamilyDecoders::bra() {
 void FamilyDecoders::brx() {
   f.needOperands(s, 2, 2);
   data(&Instruction::a, kFieldA, s.operands[0], false);
-  const std::vector<std::string_view> *table = nullptr;
-  for (size_t i = f.scopes.size(); i-- > f.functionBase && !table;) {
-    auto found = f.scopes[i].tables.find(s.operands[1].name);
-    if (found != f.scopes[i].tables.end())
-      table = &found->second;
-  }
+  const auto *table =
+      f.findIn(&FunctionDecoder::Scope::tables, s.operands[1].name);
   if (!table)
     f.fail(s.operands[1].at,
            "unknown branch table '" + std::string(s.operands[1].name) + "'");
@@ -141,10 +170,10 @@ void FamilyDecoders::exit() {
 void FamilyDecoders::ret() {
   f.needOperands(s, 0, 0);
   d.endsPath = true;
-  if (f.returnLabels.back() == kNone)
+  if (f.current == 0)
     return;
-  d.inst.row = rowOfHandler("bra");
-  d.targets.push_back(f.returnLabels.back());
+  d.inst.row = rowOfHandler("return");
+  f.leaveFunction(s);
 }
 
 void FamilyDecoders::data(uint32_t Instruction::*field, uint8_t bit,

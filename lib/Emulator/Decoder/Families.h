@@ -25,6 +25,7 @@ struct FamilyDecoders {
   // Families.cpp
   void movpred();
   void mov();
+  void movWhole();
   void cvta();
   void isspacep();
   void bra();

@@ -12,6 +12,7 @@
 #include "../Memory/GlobalMemory.h"
 #include "../Parser/Parser.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace ptxvm;
@@ -23,62 +24,80 @@ static std::string quote(std::string_view text) {
 }
 
 DraftKernel FunctionDecoder::run(const ast::Function &entry) {
-  draft.registers.push_back({"_", true, false, 2});
-  returnLabels.push_back(kNone);
+  draft.registers.push_back({"_", true, false, 2, {}});
   scopes.emplace_back();
-  for (size_t i = 0; i < entry.parameters.size(); ++i)
-    scopes.back().variables[entry.parameters[i].name] = {
-        Place::Param, kernel.signature.parameters[i].offset, {}};
-  walk(entry);
-  // Falling off the end returns.
-  Draft end;
-  end.info.category = Category::Control;
-  end.info.opcode = end.info.mnemonic = "ret";
-  end.info.line = entry.at.line;
-  end.info.column = entry.at.column;
-  end.inst.row = opcodes.find("exit")->index;
-  end.endsPath = true;
-  draft.drafts.push_back(std::move(end));
-  for (uint32_t &l : draft.labels)
-    if (l == kNone)
-      l = uint32_t(draft.drafts.size() - 1);
+  reach(entry);
+  for (uint32_t f = 0; f < reached.size(); ++f)
+    walk(f);
+  if (hasIndirectCall)
+    for (DraftKernel::Region &r : draft.regions)
+      r.callees.insert(r.callees.end(), addressTaken.begin(),
+                       addressTaken.end());
+  measureStack();
   return std::move(draft);
 }
 
-void FunctionDecoder::walk(const ast::Function &f) {
-  auto known = bodies.find(&f);
-  if (known == bodies.end()) {
-    auto body = parseBody(f, module.filename);
-    if (!body)
-      fail({body.error().location.line, body.error().location.column},
-           body.error().message);
-    known = bodies.emplace(&f, std::move(*body)).first;
-  }
-  active.push_back(&f);
+void FunctionDecoder::walk(uint32_t index) {
+  const ast::Function &f = *reached[index];
+  auto body = parseBody(f, module.filename);
+  if (!body)
+    fail({body.error().location.line, body.error().location.column},
+         body.error().message);
+  current = index;
+  locFile = inlinedFile = -1;
+  draft.regions[index].first = uint32_t(draft.drafts.size());
+  labelScopes = findLabels(*body);
+  nextLabelScope = 0;
+  scopes.resize(1);
+  scopes.emplace_back();
+  if (index == 0)
+    for (size_t i = 0; i < f.parameters.size(); ++i)
+      scopes.back().variables[f.parameters[i].name] = {
+          Place::Param, kernel.signature.parameters[i].offset, {}};
+  else
+    enterFunction(f);
   size_t at = 0;
-  scope(known->second, at);
-  active.pop_back();
+  scope(*body, at);
+  // Falling off the end returns.
+  Statement end;
+  end.at = f.at;
+  end.opcode = "ret";
+  instruction(end);
+  draft.regions[index].last = uint32_t(draft.drafts.size());
+}
+
+std::vector<FunctionDecoder::Scope>
+FunctionDecoder::findLabels(const std::vector<Statement> &statements) {
+  std::vector<Scope> found(1);
+  std::vector<size_t> open{0};
+  auto define = [&](auto &table, const Statement &s, auto value) {
+    if (!table.emplace(s.label, std::move(value)).second)
+      fail(s.at, "label " + quote(s.label) + " is defined twice");
+  };
+  for (const Statement &s : statements) {
+    Scope &scope = found[open.back()];
+    if (s.kind == Statement::ScopeBegin) {
+      open.push_back(found.size());
+      found.emplace_back();
+    } else if (s.kind == Statement::ScopeEnd) {
+      open.pop_back();
+    } else if (s.kind == Statement::BranchTargets ||
+               s.kind == Statement::CallTargets) {
+      define(scope.tables, s, s.targets);
+    } else if (s.kind == Statement::CallPrototype) {
+      define(scope.prototypes, s, Prototype{s.results, s.variables});
+    } else if (s.kind == Statement::Label) {
+      define(scope.labels, s, newLabel());
+    }
+  }
+  return found;
 }
 
 void FunctionDecoder::scope(const std::vector<Statement> &statements,
                             size_t &at) {
-  scopes.emplace_back();
-  // Labels and tables first: they are used before they stand.
-  unsigned depth = 0;
-  for (size_t i = at; i < statements.size(); ++i) {
-    const Statement &s = statements[i];
-    if (s.kind == Statement::ScopeBegin)
-      ++depth;
-    else if (s.kind == Statement::ScopeEnd && depth-- == 0)
-      break;
-    else if (depth)
-      continue;
-    else if (s.kind == Statement::BranchTargets)
-      scopes.back().tables[s.label] = s.targets;
-    else if (s.kind == Statement::Label &&
-             !scopes.back().labels.emplace(s.label, newLabel()).second)
-      fail(s.at, "label " + quote(s.label) + " is defined twice");
-  }
+  // Labels and tables are there from the start: they are used before they
+  // stand.
+  scopes.push_back(std::move(labelScopes[nextLabelScope++]));
   for (; at < statements.size(); ++at) {
     const Statement &s = statements[at];
     switch (s.kind) {
@@ -102,8 +121,12 @@ void FunctionDecoder::scope(const std::vector<Statement> &statements,
     case Statement::Location:
       locFile = int32_t(s.file);
       locLine = s.line;
+      inlinedFile = s.inlinedLine ? int32_t(s.inlinedFile) : -1;
+      inlinedLine = s.inlinedLine;
       break;
     case Statement::BranchTargets:
+    case Statement::CallTargets:
+    case Statement::CallPrototype:
       break;
     case Statement::Instruction:
       instruction(s);
@@ -113,33 +136,27 @@ void FunctionDecoder::scope(const std::vector<Statement> &statements,
   scopes.pop_back();
 }
 
-uint32_t FunctionDecoder::newPredicate(std::string name) {
-  draft.registers.push_back(
-      {std::move(name), true, false, kernel.predicates++});
-  return uint32_t(draft.registers.size() - 1);
-}
-
-uint32_t FunctionDecoder::newRegister(std::string name, bool wide) {
-  draft.registers.push_back({std::move(name), false, wide, 0});
-  return uint32_t(draft.registers.size() - 1);
+uint32_t FunctionDecoder::newRegister(std::string name, std::string_view type) {
+  bool isPredicate = type == "pred";
+  VirtualRegister r{std::move(name), isPredicate, typeBytes(type) >= 8, 0,
+                    type};
+  if (isPredicate)
+    r.predicate = kernel.predicates++;
+  draft.registers.push_back(r);
+  if (type == "b128") // the upper half
+    draft.registers.push_back(r);
+  return uint32_t(draft.registers.size() - 1 - (type == "b128"));
 }
 
 void FunctionDecoder::declareRegisters(const Statement &s) {
   for (const ast::RegisterDeclaration &r : s.registers) {
-    uint32_t bytes = typeBytes(r.type);
-    if (!bytes || bytes > 8)
+    if (!typeBytes(r.type))
       fail(s.at, "unsupported register type '." + std::string(r.type) + "'");
-    for (int64_t i = 0; i < (r.count < 0 ? 1 : r.count); ++i) {
-      std::string name(r.name);
-      if (r.count >= 0)
-        name += std::to_string(i);
-      uint32_t id = r.type == "pred" ? newPredicate(std::move(name))
-                                     : newRegister(std::move(name), bytes == 8);
-      if (r.count < 0)
-        scopes.back().registers[r.name] = id;
-      else if (i == 0)
-        scopes.back().families[r.name] = {id, uint64_t(r.count)};
-    }
+    if (r.count < 0)
+      scopes.back().registers[r.name] =
+          newRegister(std::string(r.name), r.type);
+    else
+      scopes.back().families[r.name] = {r.type, uint64_t(r.count), {}};
   }
 }
 
@@ -167,7 +184,7 @@ uint32_t FunctionDecoder::findRegister(const Operand &o) {
   std::string_view stem;
   uint64_t number = 0;
   bool isNumbered = splitNumber(o.name, stem, number);
-  for (size_t i = scopes.size(); i-- > functionBase;) {
+  for (size_t i = scopes.size(); i-- > 0;) {
     Scope &s = scopes[i];
     auto found = s.registers.find(o.name);
     if (found != s.registers.end())
@@ -175,8 +192,13 @@ uint32_t FunctionDecoder::findRegister(const Operand &o) {
     if (!isNumbered)
       continue;
     auto family = s.families.find(stem);
-    if (family != s.families.end() && number < family->second.count)
-      return family->second.first + uint32_t(number);
+    if (family == s.families.end() || number >= family->second.count)
+      continue;
+    auto [known, isNew] =
+        family->second.known.try_emplace(uint32_t(number), kNoRegister);
+    if (isNew)
+      known->second = newRegister(std::string(o.name), family->second.type);
+    return known->second;
   }
   return kNoRegister;
 }
@@ -187,21 +209,18 @@ bool FunctionDecoder::isRegister(const Operand &o) {
 
 const FunctionDecoder::Place *
 FunctionDecoder::findPlace(std::string_view name) {
-  for (size_t i = scopes.size(); i-- > functionBase;) {
-    auto found = scopes[i].variables.find(name);
-    if (found != scopes[i].variables.end())
-      return &found->second;
-  }
-  auto found = scopes[0].variables.find(name);
-  if (found != scopes[0].variables.end() && found->second.kind != Place::Param)
-    return &found->second;
-  if (const ast::Variable *v = module.findVariable(name)) {
-    if (v->space != ast::Variable::Shared)
-      return &(scopes[0].variables[name] = {Place::Global, 0, v->name});
+  if (const Place *place = findIn(&Scope::variables, name))
+    return place;
+  const ast::Variable *v = module.findVariable(name);
+  if (!v)
+    return nullptr;
+  if (v->space == ast::Variable::Shared) {
     declareVariable(*v, scopes[0]);
-    return &scopes[0].variables[name];
+  } else {
+    useGlobal(*v);
+    scopes[0].variables[name] = {Place::Global, 0, v->name, v->bytes};
   }
-  return nullptr;
+  return &scopes[0].variables[name];
 }
 
 void FunctionDecoder::declareVariable(const ast::Variable &v, Scope &into) {
@@ -226,21 +245,23 @@ void FunctionDecoder::declareVariable(const ast::Variable &v, Scope &into) {
     place.offset = align(kernel.staticShared);
   } else if (v.space == ast::Variable::Local ||
              v.space == ast::Variable::Param) {
-    place.offset = align(kernel.localBytes);
+    place.kind = current ? Place::Frame : Place::Local;
+    place.offset = align(kernel.functions[current].frameBytes);
+    place.isTemporary = v.space == ast::Variable::Param;
+    frameAlignment = std::max(frameAlignment, v.alignment);
   } else {
     fail(v.at, "unsupported: a " + quote(v.name) +
                    " of global space inside a function");
   }
+  place.bytes = v.bytes;
   into.variables[v.name] = place;
 }
 
 uint32_t FunctionDecoder::findLabel(const Operand &o) {
-  for (size_t i = scopes.size(); i-- > functionBase;) {
-    auto found = scopes[i].labels.find(o.name);
-    if (found != scopes[i].labels.end())
-      return found->second;
-  }
-  fail(o.at, "unknown label " + quote(o.name));
+  const uint32_t *label = findIn(&Scope::labels, o.name);
+  if (!label)
+    fail(o.at, "unknown label " + quote(o.name));
+  return *label;
 }
 
 uint32_t FunctionDecoder::readOnly(ReadOnly r) {
@@ -267,6 +288,41 @@ uint32_t FunctionDecoder::addressOf(const Place &place, uint64_t offset,
   case Place::Local:
   case Place::Shared:
     return constant(place.offset + offset, wide);
+  case Place::Frame: {
+    // The frame's address and an offset, in a register of our own.
+    uint32_t sum = newRegister("%address", "b64");
+    Draft add;
+    add.inst.row = rowOfHandler("add_b64");
+    add.info.category = Category::Integer;
+    add.info.opcode = "add.s64";
+    add.info.mnemonic = "add";
+    add.info.line = line;
+    add.inst.dst = sum;
+    add.inst.a = frameBase();
+    add.inst.b = constant(place.offset + offset, true);
+    add.fields = kFieldDst | kFieldA | kFieldB;
+    add.hiddenReads.push_back(add.inst.a);
+    add.info.writes.push_back(sum);
+    if (wide) {
+      emit(std::move(add));
+      return sum;
+    }
+    Draft cut = add;
+    emit(std::move(add));
+    uint32_t narrow = newRegister("%address", "b32");
+    cut.inst.row = rowOfHandler("cvt_trunc64");
+    cut.info.opcode = "cvt.u32.u64";
+    cut.info.mnemonic = "cvt";
+    cut.info.category = Category::Convert;
+    cut.inst.dst = narrow;
+    cut.inst.a = sum;
+    cut.fields = kFieldDst | kFieldA;
+    cut.hiddenReads.clear();
+    cut.info.reads.push_back(sum);
+    cut.info.writes = {narrow};
+    emit(std::move(cut));
+    return narrow;
+  }
   case Place::DynamicShared:
   case Place::Global: {
     std::string key = std::string(place.symbol) + "+" + std::to_string(offset) +
@@ -334,6 +390,10 @@ uint32_t FunctionDecoder::special(const Operand &o, bool wide) {
       {"%globaltimer", Special::Clock}};
   if (o.name == "WARP_SZ")
     return constant(32, wide);
+  // Environment and performance registers hold nothing here.
+  for (const char *prefix : {"%envreg", "%pm", "%reserved_smem_offset"})
+    if (o.name.starts_with(prefix))
+      return constant(0, wide);
   auto found = names.find(o.name);
   if (found == names.end())
     fail(o.at, "unknown name " + quote(o.name));
@@ -352,6 +412,8 @@ uint32_t FunctionDecoder::anySource(const Operand &o, bool wideImmediate,
                                     Draft &d, bool &isWide) {
   isWide = wideImmediate;
   uint64_t bits = uint64_t(o.value);
+  if (o.negated)
+    fail(o.at, "'!' is not allowed here");
   switch (o.kind) {
   case Operand::Integer:
     return constant(bits, wideImmediate);
@@ -381,12 +443,29 @@ uint32_t FunctionDecoder::anySource(const Operand &o, bool wideImmediate,
   if (r != kNoRegister) {
     if (draft.registers[r].isPredicate)
       fail(o.at, quote(o.name) + " is a predicate; expected a data register");
+    if (draft.registers[r].type == "b128")
+      fail(o.at, quote(o.name) + " has 128 bits");
     isWide = draft.registers[r].isWide;
     d.info.reads.push_back(r);
     return r;
   }
-  if (const Place *place = findPlace(o.name))
-    return addressOf(*place, uint64_t(o.value), wideImmediate);
+  if (const Place *place = findPlace(o.name)) {
+    line = o.at.line;
+    uint32_t ref = addressOf(*place, uint64_t(o.value), wideImmediate);
+    if (!(ref & kReadOnlyBit))
+      d.info.reads.push_back(ref);
+    return ref;
+  }
+  if (const ast::Function *f = module.findFunction(o.name)) {
+    if (f->isEntry || !f->hasBody)
+      fail(o.at, "unsupported: the address of " + quote(o.name) +
+                     (f->isEntry ? ", an entry" : ", which has no body here"));
+    uint32_t index = reach(*f);
+    if (std::find(addressTaken.begin(), addressTaken.end(), index) ==
+        addressTaken.end())
+      addressTaken.push_back(index);
+    return constant(module.addressOf(*f), wideImmediate);
+  }
   return special(o, wideImmediate);
 }
 
@@ -410,6 +489,8 @@ uint32_t FunctionDecoder::anyDestination(const Operand &o, Draft &d,
     fail(o.at, "unknown register " + quote(o.name));
   if (draft.registers[r].isPredicate)
     fail(o.at, quote(o.name) + " is a predicate; expected a data register");
+  if (draft.registers[r].type == "b128")
+    fail(o.at, quote(o.name) + " has 128 bits");
   isWide = draft.registers[r].isWide;
   d.info.writes.push_back(r);
   return r;
@@ -423,6 +504,13 @@ uint32_t FunctionDecoder::destination(const Operand &o, bool wide, Draft &d) {
                    " bits; '" + d.info.opcode + "' writes " +
                    (wide ? "64" : "at most 32"));
   return ref;
+}
+
+uint32_t FunctionDecoder::wholeRegister(const Operand &o) {
+  uint32_t r = findRegister(o);
+  if (r == kNoRegister || draft.registers[r].type != "b128")
+    fail(o.at, quote(o.name) + " is no register of 128 bits");
+  return r;
 }
 
 uint32_t FunctionDecoder::predicateSource(const Operand &o, Draft &d,
@@ -465,6 +553,9 @@ void FunctionDecoder::address(const Operand &o, Draft &d, MemoryAux &aux,
   if (o.kind != Operand::Address)
     fail(o.at, "expected an address in brackets");
   const Operand &at = o.elements[0];
+  if (o.elements.size() > 1)
+    fail(o.elements[1].at, "this address has coordinates; " +
+                               quote(d.info.opcode) + " takes none");
   int64_t offset = o.value;
   bool isWide = true;
   uint32_t ref;
@@ -474,12 +565,18 @@ void FunctionDecoder::address(const Operand &o, Draft &d, MemoryAux &aux,
   if (place) {
     // A symbol names its own space; a parameter of a called function is memory
     // of the thread.
-    ref = addressOf(*place, uint64_t(offset + at.value), true);
-    offset = 0;
-    static constexpr Space kSpaces[] = {Space::Param, Space::Local,
+    static constexpr Space kSpaces[] = {Space::Param,  Space::Local,
                                         Space::Shared, Space::Shared,
-                                        Space::Global};
+                                        Space::Global, Space::Local};
     aux.space = uint8_t(kSpaces[place->kind]);
+    if (place->kind == Place::Frame) {
+      ref = frameBase();
+      d.hiddenReads.push_back(ref);
+      offset += int64_t(place->offset);
+    } else {
+      ref = addressOf(*place, uint64_t(offset), true);
+      offset = 0;
+    }
   } else {
     ref = anySource(at, true, d, isWide);
   }
@@ -545,6 +642,8 @@ void FunctionDecoder::instruction(const Statement &s) {
   d.info.column = s.at.column;
   d.info.sourceFile = locFile;
   d.info.sourceLine = locLine;
+  d.info.inlinedFile = inlinedFile;
+  d.info.inlinedLine = inlinedLine;
   d.info.isAligned =
       m->has("aligned") || (d.info.mnemonic == "bar" && !m->has("warp"));
   if (!s.guard.empty()) {
@@ -558,7 +657,7 @@ void FunctionDecoder::instruction(const Statement &s) {
   }
   std::string_view pattern = m->row->operands;
   if (pattern == "@call")
-    return call(s, d);
+    return call(s, std::move(d));
   if (pattern.starts_with("@")) {
     if (!decodeFamily(std::string(pattern.substr(1)), *this, s, *m, d))
       fail(s.at, "unsupported instruction " + quote(s.opcode));
@@ -579,78 +678,3 @@ void FunctionDecoder::instruction(const Statement &s) {
 }
 
 void FunctionDecoder::emit(Draft d) { draft.drafts.push_back(std::move(d)); }
-
-Draft FunctionDecoder::makeJump(uint32_t label, ast::Position at) {
-  Draft jump;
-  jump.inst.row = opcodes.find("bra")->index;
-  jump.info.category = Category::Control;
-  jump.info.opcode = jump.info.mnemonic = "bra";
-  jump.info.line = at.line;
-  jump.info.column = at.column;
-  jump.endsPath = true;
-  jump.targets.push_back(label);
-  return jump;
-}
-
-// call{.uni} (results), function, (parameters); the lists may be absent.
-// PTX ISA 9.1 section 9.7.12.4.
-void FunctionDecoder::call(const Statement &s, Draft &guardOf) {
-  const Operand *results = nullptr, *name = nullptr, *params = nullptr;
-  for (const Operand &o : s.operands) {
-    if (o.kind == Operand::List)
-      (name ? params : results) = &o;
-    else if (!name)
-      name = &o;
-    else
-      fail(o.at, "unsupported: an indirect call");
-  }
-  if (!name)
-    fail(s.at, "this call names no function");
-  const ast::Function *f = module.findFunction(name->name);
-  if (!f || !f->hasBody)
-    fail(name->at, "unsupported: a call of " + quote(name->name) +
-                       ", which has no body in this file");
-  for (const ast::Function *a : active)
-    if (a == f)
-      fail(name->at, "unsupported: the recursive call of " + quote(name->name));
-  uint32_t after = newLabel();
-  if (guardOf.isGuarded) {
-    Draft skip = makeJump(after, s.at);
-    skip.inst.guard = guardOf.inst.guard;
-    skip.inst.guardXor = ~guardOf.inst.guardXor;
-    skip.info.reads = guardOf.info.reads;
-    skip.info.guard = guardOf.info.guard;
-    skip.isGuarded = true;
-    emit(std::move(skip));
-  }
-  Scope bound;
-  auto bind = [&](const Operand *list, const std::vector<ast::Variable> &to,
-                  const char *what) {
-    size_t n = list ? list->elements.size() : 0;
-    if (n != to.size())
-      fail(s.at, quote(name->name) + " has " + std::to_string(to.size()) + " " +
-                     what + ", this call gives " + std::to_string(n));
-    for (size_t i = 0; i < n; ++i) {
-      const Place *place = findPlace(list->elements[i].name);
-      if (!place || place->kind != Place::Local)
-        fail(list->elements[i].at,
-             quote(list->elements[i].name) + " is not a .param variable");
-      bound.variables[to[i].name] = *place;
-    }
-  };
-  bind(results, f->results, "results");
-  bind(params, f->parameters, "parameters");
-  size_t base = functionBase;
-  functionBase = scopes.size();
-  scopes.push_back(std::move(bound));
-  returnLabels.push_back(after);
-  int32_t file = locFile;
-  uint32_t line = locLine;
-  walk(*f);
-  locFile = file;
-  locLine = line;
-  returnLabels.pop_back();
-  scopes.pop_back();
-  functionBase = base;
-  draft.labels[after] = uint32_t(draft.drafts.size());
-}

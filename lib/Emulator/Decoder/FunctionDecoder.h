@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Walks the statements of an entry and of the functions it calls. A call is
-// expanded in place: `.param` variables of a body are memory of the thread, the
-// callee's parameters are other names for the caller's, and `ret` is a jump
-// behind the call. Recursion cannot be expanded and is refused.
+// Walks the statements of an entry and of the functions it reaches, each once.
+// `.local` and `.param` variables of the entry lie at fixed places of the
+// thread's local memory; those of a function in the frame of its call, whose
+// address the call leaves in a register. Parameters and results are copied
+// between the two frames by the call itself (Calls.cpp).
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_LIB_EMULATOR_DECODER_FUNCTIONDECODER_H
@@ -38,14 +39,20 @@ private:
 
   /// Where a variable lives.
   struct Place {
-    enum Kind { Param, Local, Shared, DynamicShared, Global } kind;
+    enum Kind { Param, Local, Shared, DynamicShared, Global, Frame } kind;
     uint64_t offset;
     std::string_view symbol;
+    uint64_t bytes = 0;
+    bool isTemporary = false; ///< a `.param` variable of a body
   };
-  /// Registers %r<count>, numbered from `first` on.
+  /// Registers %r<count>; those that are named get numbers.
   struct Family {
-    uint32_t first;
+    std::string_view type;
     uint64_t count;
+    std::unordered_map<uint32_t, uint32_t> known;
+  };
+  struct Prototype {
+    std::vector<ast::Variable> results, parameters;
   };
   /// One brace scope: what is declared in it.
   struct Scope {
@@ -54,15 +61,39 @@ private:
     std::unordered_map<std::string_view, Place> variables;
     std::unordered_map<std::string_view, uint32_t> labels;
     std::unordered_map<std::string_view, std::vector<std::string_view>> tables;
+    std::unordered_map<std::string_view, Prototype> prototypes;
   };
 
-  void walk(const ast::Function &f);
+  /// The function `index` of `reached`: its code is appended.
+  void walk(uint32_t index);
+  /// Labels and lists of all scopes of a body, in the order of the scopes.
+  std::vector<Scope> findLabels(const std::vector<ast::Statement> &statements);
   void scope(const std::vector<ast::Statement> &statements, size_t &at);
   void declareRegisters(const ast::Statement &s);
   void declareVariable(const ast::Variable &v, Scope &into);
   void instruction(const ast::Statement &s);
   void plainOperands(const ast::Statement &s, const OpcodeMatch &m, Draft &d);
-  void call(const ast::Statement &s, Draft &guardOf);
+
+  // Calls.cpp
+  void call(const ast::Statement &s, Draft d);
+  void builtinCall(const ast::Statement &s, Draft d, CallSite site,
+                   std::string_view name);
+  CallSite prepareCall(const ast::Statement &s, const ast::Operand *results,
+                       const ast::Operand *parameters,
+                       const std::vector<ast::Variable> &resultTypes,
+                       const std::vector<ast::Variable> &parameterTypes,
+                       std::vector<Draft> &after);
+  /// Where an argument of a call lies in the caller's frame.
+  uint32_t argumentPlace(const ast::Operand &o, const ast::Variable &formal,
+                         bool isResult, std::vector<Draft> &after);
+  void enterFunction(const ast::Function &f);
+  void leaveFunction(const ast::Statement &s);
+  Draft localAccess(const Place &place, std::string_view type,
+                    const ast::Operand &reg, bool isLoad);
+  uint32_t reach(const ast::Function &f);
+  void useGlobal(const ast::Variable &v);
+  void measureStack();
+  uint32_t frameBase();
 
   [[noreturn]] static void fail(ast::Position at, std::string message) {
     throw SyntaxError{at, std::move(message)};
@@ -71,6 +102,16 @@ private:
   // Look-ups; they throw when there is no such thing.
   uint32_t findRegister(const ast::Operand &o);
   const Place *findPlace(std::string_view name);
+  template <typename T>
+  const T *findIn(std::unordered_map<std::string_view, T> Scope::*table,
+                  std::string_view name) {
+    for (size_t i = scopes.size(); i-- > 0;) {
+      auto found = (scopes[i].*table).find(name);
+      if (found != (scopes[i].*table).end())
+        return &found->second;
+    }
+    return nullptr;
+  }
   uint32_t findLabel(const ast::Operand &o);
   bool isRegister(const ast::Operand &o);
 
@@ -81,6 +122,8 @@ private:
                      bool &isWide);
   uint32_t destination(const ast::Operand &o, bool wide, Draft &d);
   uint32_t anyDestination(const ast::Operand &o, Draft &d, bool &isWide);
+  /// A .b128 register: the number of its lower half, the upper one follows.
+  uint32_t wholeRegister(const ast::Operand &o);
   /// Predicate slot; `negated` is null where `!p` is not allowed.
   uint32_t predicateSource(const ast::Operand &o, Draft &d,
                            bool *negated = nullptr);
@@ -94,31 +137,36 @@ private:
   uint32_t special(const ast::Operand &o, bool wide);
   uint32_t readOnly(ReadOnly r);
   uint32_t addressOf(const Place &place, uint64_t offset, bool wide);
-  uint32_t newPredicate(std::string name);
-  uint32_t newRegister(std::string name, bool wide);
+  uint32_t newRegister(std::string name, std::string_view type);
   uint32_t newLabel() {
     draft.labels.push_back(kNone);
     return uint32_t(draft.labels.size() - 1);
   }
   void emit(Draft d);
-  Draft makeJump(uint32_t label, ast::Position at);
   void needOperands(const ast::Statement &s, size_t least, size_t most);
 
   ModuleImpl &module;
   Kernel &kernel;
   DraftKernel draft;
   OpcodeTable opcodes;
+  /// The module's variables, then the function's scopes.
   std::vector<Scope> scopes;
-  /// First scope of the function being walked; names do not reach past it.
-  size_t functionBase = 0;
-  std::vector<const ast::Function *> active;
-  std::vector<uint32_t> returnLabels; ///< kNone for the entry
+  std::vector<Scope> labelScopes; ///< of the body being walked
+  size_t nextLabelScope = 0;
+  /// Functions met so far; 0 is the entry. Others are `current` in turn.
+  std::vector<const ast::Function *> reached;
+  std::unordered_map<const ast::Function *, uint32_t> reachedIndex;
+  std::vector<uint32_t> addressTaken;
+  uint32_t current = 0;
+  std::unordered_map<const ast::Variable *, bool> usedGlobals;
   std::map<std::pair<uint64_t, bool>, uint32_t> constants;
   std::map<std::string, uint32_t> otherReadOnly;
-  std::map<const ast::Function *, std::vector<ast::Statement>> bodies;
   uint32_t carryRegister = kNone; ///< CC.CF, once it is used
-  int32_t locFile = -1;
-  uint32_t locLine = 0;
+  uint32_t frameAlignment = 16;
+  uint32_t line = 0; ///< of the operand in hand
+  bool hasIndirectCall = false;
+  int32_t locFile = -1, inlinedFile = -1;
+  uint32_t locLine = 0, inlinedLine = 0;
 };
 
 /// Runs the decoder function "@name" of a row; false when there is none.

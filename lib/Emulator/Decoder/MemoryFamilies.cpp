@@ -47,6 +47,19 @@ void FamilyDecoders::access(const Operand &where, const Operand &what,
   if (parts.size() != want)
     f.fail(what.at, "'" + d.info.opcode + "' moves " + std::to_string(want) +
                         " elements, found " + std::to_string(parts.size()));
+  bool isWhole = type == "b128";
+  if (isWhole) {
+    // Two words of 64 bits, with the alignment of 16 that two have.
+    if (want != 1)
+      f.fail(s.at, "unsupported instruction '" + d.info.opcode + "'");
+    uint32_t r = f.wholeRegister(parts[0]);
+    auto &used = isLoad ? d.info.writes : d.info.reads;
+    d.list = {r, r + 1};
+    used.insert(used.end(), {r, r + 1});
+    parts.clear();
+    aux.bytes = 8;
+    aux.count = 2;
+  }
   bool anyWide = aux.bytes == 8;
   for (size_t i = 0; i < parts.size(); ++i) {
     bool wide = aux.bytes == 8;

@@ -18,8 +18,11 @@
 
 using namespace ptxvm;
 
-static KernelSignature signatureOf(const ast::Function &f,
-                                   const std::string &filename) {
+/// Bytes of parameters that an entry may have (PTX ISA 9.1 section 5.1.6.1).
+static constexpr uint64_t kMaxParameterBytes = 32764;
+
+static Expected<KernelSignature> signatureOf(const ast::Function &f,
+                                             const std::string &filename) {
   KernelSignature s;
   s.name = f.name;
   s.location = {filename, f.at.line, f.at.column};
@@ -32,6 +35,14 @@ static KernelSignature signatureOf(const ast::Function &f,
     p.isArray = v.isArray;
     p.isPointer = v.isPointer;
     p.offset = (s.parameterBytes + p.alignment - 1) / p.alignment * p.alignment;
+    if (p.offset + v.bytes > kMaxParameterBytes) {
+      Diagnostic d;
+      d.origin = "parser";
+      d.message = "the parameters of '" + s.name + "' have more than " +
+                  std::to_string(kMaxParameterBytes) + " bytes";
+      d.location = {filename, v.at.line, v.at.column};
+      return d;
+    }
     s.parameterBytes = p.offset + p.size;
     s.parameters.push_back(std::move(p));
   }
@@ -55,9 +66,16 @@ Expected<Module> Module::parse(std::string text, std::string filename) {
     return file.error();
   impl->file = std::move(*file);
   impl->target = impl->file.target;
-  for (const ast::Function &f : impl->file.functions)
-    if (f.isEntry && f.hasBody)
-      impl->signatures.push_back(signatureOf(f, impl->filename));
+  if (auto problem = impl->index())
+    return *problem;
+  for (const ast::Function &f : impl->file.functions) {
+    if (!f.isEntry || !f.hasBody)
+      continue;
+    auto signature = signatureOf(f, impl->filename);
+    if (!signature)
+      return signature.error();
+    impl->signatures.push_back(std::move(*signature));
+  }
   return Module(std::move(impl));
 }
 
@@ -100,22 +118,44 @@ std::optional<Diagnostic> Module::prepare(const std::string &kernel) const {
   return decoded.error();
 }
 
+std::optional<Diagnostic> ModuleImpl::index() {
+  auto twice = [&](std::string_view name, ast::Position at) {
+    Diagnostic d;
+    d.origin = "parser";
+    d.message = "'" + std::string(name) + "' is defined twice";
+    d.location = {filename, at.line, at.column};
+    return d;
+  };
+  for (const ast::Function &f : file.functions) {
+    const ast::Function *&known = functions[f.name];
+    if (known && known->hasBody && f.hasBody)
+      return twice(f.name, f.at);
+    if (!known || f.hasBody)
+      known = &f;
+  }
+  for (const ast::Variable &v : file.variables) {
+    const ast::Variable *&known = variables[v.name];
+    if (known && !known->isExtern && !v.isExtern)
+      return twice(v.name, v.at);
+    if (!known || known->isExtern)
+      known = &v;
+  }
+  for (auto [name, target] : file.aliases) {
+    auto found = functions.find(target);
+    if (found != functions.end())
+      functions[name] = found->second;
+  }
+  return std::nullopt;
+}
+
 const ast::Function *ModuleImpl::findFunction(std::string_view name) const {
-  const ast::Function *declared = nullptr;
-  for (const ast::Function &f : file.functions)
-    if (f.name == name) {
-      if (f.hasBody)
-        return &f;
-      declared = &f;
-    }
-  return declared;
+  auto found = functions.find(name);
+  return found == functions.end() ? nullptr : found->second;
 }
 
 const ast::Variable *ModuleImpl::findVariable(std::string_view name) const {
-  for (const ast::Variable &v : file.variables)
-    if (v.name == name)
-      return &v;
-  return nullptr;
+  auto found = variables.find(name);
+  return found == variables.end() ? nullptr : found->second;
 }
 
 Expected<std::shared_ptr<const Kernel>>

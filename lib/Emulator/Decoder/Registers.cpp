@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <set>
 
 using namespace ptxvm;
 
@@ -53,6 +54,8 @@ public:
       for (uint32_t r : code[i].keeps)
         ranges[r].extend(i);
       for (uint32_t r : code[i].info.writes)
+        ranges[r].extend(i);
+      for (uint32_t r : code[i].hiddenReads)
         ranges[r].extend(i);
     }
     return ranges;
@@ -104,7 +107,8 @@ private:
     };
     for (size_t b = 0; b < first.size(); ++b)
       for (uint32_t i = first[b]; i < last(b); ++i) {
-        for (const auto *used : {&code[i].info.reads, &code[i].keeps})
+        for (const auto *used :
+             {&code[i].info.reads, &code[i].keeps, &code[i].hiddenReads})
           for (uint32_t r : *used)
             if (!test(def[b], r))
               set(use[b], r);
@@ -178,6 +182,39 @@ static std::vector<uint32_t> scan(const DraftKernel &draft,
   return slotOf;
 }
 
+/// What calls of each function have to save: all that its code touches.
+static void findSaved(const DraftKernel &draft,
+                      const std::vector<Draft> &ordered,
+                      const std::vector<uint32_t> &slotOf, Kernel &kernel) {
+  for (size_t f = 1; f < kernel.functions.size(); ++f) {
+    FunctionInfo &info = kernel.functions[f];
+    std::set<uint32_t> slots, wideSlots, predicates;
+    auto add = [&](uint32_t r) {
+      const VirtualRegister &v = draft.registers[r];
+      if (v.isPredicate) {
+        if (v.predicate > 2)
+          predicates.insert(v.predicate);
+        return;
+      }
+      (v.isWide ? wideSlots : slots).insert(slotOf[r] * 32);
+    };
+    for (uint32_t pc = info.firstPc; pc < info.lastPc; ++pc) {
+      for (uint32_t r : ordered[pc].info.reads)
+        add(r);
+      for (uint32_t r : ordered[pc].info.writes)
+        add(r);
+      for (uint32_t r : ordered[pc].hiddenReads)
+        add(r);
+    }
+    info.savedSlots.assign(slots.begin(), slots.end());
+    info.savedWideSlots.assign(wideSlots.begin(), wideSlots.end());
+    info.savedPredicates.assign(predicates.begin(), predicates.end());
+    uint32_t frame = draft.regions[f].frameRegister;
+    if (frame != ~0u)
+      info.frameSlot = slotOf[frame] * 32;
+  }
+}
+
 void ptxvm::allocateRegisters(const DraftKernel &draft,
                               std::vector<Draft> &ordered, Kernel &kernel) {
   // Slots 0 and 1 take what is written to '_', of either width.
@@ -201,6 +238,7 @@ void ptxvm::allocateRegisters(const DraftKernel &draft,
   };
   for (const VirtualRegister &r : draft.registers)
     kernel.info.registerNames.push_back(r.name);
+  findSaved(draft, ordered, slotOf, kernel);
   for (Draft &d : ordered) {
     Instruction &i = d.inst;
     if (d.fields & kFieldDst)

@@ -119,7 +119,7 @@ void FamilyDecoders::carry() {
   if (isMad)
     data(&Instruction::c, kFieldC, s.operands[3], wide);
   if (f.carryRegister == kNone)
-    f.carryRegister = f.newPredicate("CC.CF");
+    f.carryRegister = f.newRegister("CC.CF", "pred");
   d.inst.d = f.draft.registers[f.carryRegister].predicate;
   if (std::string_view(m.row->mnemonic).ends_with("c")) {
     d.inst.aux |= 1;

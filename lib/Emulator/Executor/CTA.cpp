@@ -23,6 +23,7 @@ Diagnostic CTARecord::makeDiagnostic(Severity severity, std::string origin,
   d.message = std::move(message);
   d.location = launch.kernel.info.location(pc);
   d.source = launch.kernel.info.source(pc);
+  d.inlinedAt = launch.kernel.info.inlinedAt(pc);
   d.points.push_back({launch.kernel.info.kernel, id, warp, lane});
   return d;
 }

@@ -9,7 +9,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Emulator/Device.h"
-#include "../Decoder/ModuleImpl.h"
 #include "DeviceState.h"
 
 #include <cerrno>
@@ -92,47 +91,4 @@ const Allocation *Device::findAllocation(uint64_t address) const {
 
 void Device::addObserver(ExecutionObserver &observer) {
   observers.push_back(&observer);
-}
-
-Expected<const std::map<std::string, uint64_t> *>
-DeviceState::load(const Module &module) {
-  for (const Loaded &l : modules)
-    if (&l.module.impl() == &module.impl())
-      return &l.symbols;
-  modules.push_back({module, {}});
-  auto &symbols = modules.back().symbols;
-  const ast::File &file = module.impl().file;
-  for (const ast::Variable &v : file.variables) {
-    if (v.space == ast::Variable::Shared)
-      continue;
-    Allocation &b = memory.allocate(v.bytes, std::string(v.name),
-                                    v.space == ast::Variable::Const);
-    // Without an initialiser the variable is zero (PTX ISA 9.1, 5.4.4).
-    b.data.assign(v.bytes, 0);
-    b.initialised.clear();
-    symbols[std::string(v.name)] = b.address;
-  }
-  for (const ast::Variable &v : file.variables)
-    for (const ast::Variable::Initialiser &init : v.initialisers) {
-      uint64_t value = init.value;
-      if (!init.symbol.empty()) {
-        auto found = symbols.find(std::string(init.symbol));
-        if (found == symbols.end()) {
-          modules.pop_back();
-          Diagnostic d;
-          d.origin = "launch";
-          d.message = "the initial value of '" + std::string(v.name) +
-                      "' names the unknown symbol '" +
-                      std::string(init.symbol) + "'";
-          d.location = {module.filename(), v.at.line, v.at.column};
-          return d;
-        }
-        value += found->second;
-      }
-      auto at = symbols.find(std::string(v.name));
-      if (at != symbols.end())
-        std::memcpy(memory.find(at->second)->data.data() + init.offset, &value,
-                    init.bytes);
-    }
-  return &symbols;
 }

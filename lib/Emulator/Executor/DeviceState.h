@@ -14,6 +14,7 @@
 #include "../Memory/GlobalMemory.h"
 #include "fa/Emulator/Module.h"
 
+#include <deque>
 #include <map>
 
 namespace ptxvm {
@@ -25,10 +26,12 @@ struct DeviceState {
     std::map<std::string, uint64_t> symbols;
   };
   GlobalMemory memory;
-  std::vector<Loaded> modules;
+  std::deque<Loaded> modules;
 
-  /// Gives the module's `.global` and `.const` variables their buffers, once.
-  Expected<const std::map<std::string, uint64_t> *> load(const Module &module);
+  /// Gives those of a module's `.global` and `.const` variables that have none
+  /// yet their buffers, and returns the addresses of all that have one.
+  Expected<const std::map<std::string, uint64_t> *>
+  load(const Module &module, const std::vector<std::string> &globals);
 };
 
 } // namespace ptxvm

@@ -11,6 +11,7 @@
 #include "GridRunner.h"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
 using namespace ptxvm;
@@ -35,16 +36,26 @@ GridRunner::GridRunner(Launch &launch,
                        Report &report)
     : launch(launch), observers(observers), report(report),
       clusterSize(uint32_t(launch.shape.cluster.count())),
-      total(launch.shape.grid.count() / clusterSize) {}
+      total(launch.shape.grid.count() / clusterSize) {
+  for (const CallSite &site : launch.kernel.calls)
+    mayPrint |= site.builtin == CallSite::Vprintf;
+}
+
+/// More host threads than this only cost memory.
+static constexpr uint64_t kMaxThreads = 256;
 
 void GridRunner::run() {
   unsigned threads = launch.options.threads;
   if (!threads)
     threads = std::max(1u, std::thread::hardware_concurrency());
-  threads = unsigned(std::min<uint64_t>(threads, total));
+  threads = unsigned(std::min<uint64_t>({threads, total, kMaxThreads}));
   std::vector<std::thread> pool;
-  for (unsigned t = 1; t < threads; ++t)
-    pool.emplace_back([this] { work(); });
+  // As many as the host lets us have; the work is the same with fewer.
+  try {
+    for (unsigned t = 1; t < threads; ++t)
+      pool.emplace_back([this] { work(); });
+  } catch (const std::system_error &) {
+  }
   work();
   for (std::thread &t : pool)
     t.join();
@@ -112,10 +123,12 @@ void GridRunner::runOne(Cluster &cluster, uint64_t number) {
     cta.record->completed = cta.record->status == Status::Ok && cta.hasExited();
     if (cta.record->status != Status::Ok)
       launch.stop = true;
-    isQuiet &= cta.record->diagnostics.empty();
+    for (Warp &w : cta.warps)
+      cta.record->printed += w.printed;
+    isQuiet &= cta.record->diagnostics.empty() && cta.record->printed.empty();
     parts[k].record = std::move(cta.record);
   }
-  if (!isQuiet)
+  if (!isQuiet || mayPrint)
     handOver(std::move(parts));
 }
 
@@ -155,6 +168,8 @@ void GridRunner::finish(Finished &f) {
   CTARecord &r = *f.record;
   for (auto &[observer, own] : f.observers)
     observer->ctaEnd(eventOf(r, *f.sink), *own, r.completed);
+  if (!r.printed.empty() && launch.printer && *launch.printer)
+    (*launch.printer)(r.printed);
   if (report.status == Status::Ok)
     report.status = r.status;
   bool hasError = std::any_of(

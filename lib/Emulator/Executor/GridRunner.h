@@ -61,7 +61,8 @@ private:
   const std::vector<ExecutionObserver *> &observers;
   Report &report;
   uint32_t clusterSize;
-  uint64_t total; ///< clusters
+  bool mayPrint = false; ///< a CTA that printed nothing has its turn too
+  uint64_t total;        ///< clusters
   std::atomic<uint64_t> next{0}, done{0};
   std::mutex lock;
   std::map<uint64_t, Finished> waiting; ///< by linear CTA number

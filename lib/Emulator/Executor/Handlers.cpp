@@ -52,6 +52,8 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
     addCluster(list);
     addMbarrier(list);
     addControlFlow(list);
+    addCall(list);
+    addBuiltin(list);
     addDirectedRounding(list);
     addWgmma(list);
     addApproximate(list);

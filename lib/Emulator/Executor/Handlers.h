@@ -45,6 +45,8 @@ void addAsyncCopy(HandlerList &list);
 void addCluster(HandlerList &list);
 void addMbarrier(HandlerList &list);
 void addControlFlow(HandlerList &list);
+void addCall(HandlerList &list);
+void addBuiltin(HandlerList &list);
 void addDirectedRounding(HandlerList &list);
 void addWgmma(HandlerList &list);
 

@@ -103,7 +103,7 @@ checkLaunch(const KernelSignature &s, const LaunchShape &shape,
     return "grid " + text(g) +
            " is not allowed; at most 2147483647 in x and "
            "65535 in y and z";
-  if (s.requiredThreads && s.requiredThreads->count() != b.count())
+  if (s.requiredThreads && *s.requiredThreads != b)
     return "block " + text(b) + " does not fit .reqntid " +
            text(*s.requiredThreads);
   if (s.maximumThreads && s.maximumThreads->count() < b.count())
@@ -147,7 +147,7 @@ Report Device::launch(const Module &module, const std::string &kernelName,
     wrong.message = *message;
     return invalid(wrong);
   }
-  auto symbols = state->load(module);
+  auto symbols = state->load(module, k.globals);
   if (!symbols)
     return invalid(symbols.error());
   Launch launch{k, k.code, shape, opts, state->memory, {}, {}};
@@ -167,6 +167,7 @@ Report Device::launch(const Module &module, const std::string &kernelName,
     return invalid(wrong);
   }
   launch.sharedBytes = uint32_t(shared);
+  launch.printer = &printer;
   launch.parameters.assign(k.signature.parameterBytes, 0);
   for (size_t i = 0; i < args.size(); ++i)
     std::copy(args[i].bytes.begin(), args[i].bytes.end(),

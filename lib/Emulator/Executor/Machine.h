@@ -21,6 +21,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,7 @@
 namespace ptxvm {
 
 struct CTA;
+struct CallStack;
 struct Cluster;
 struct WgmmaState;
 
@@ -46,6 +48,7 @@ struct Launch {
   bool isExplicitCluster = false;
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> issued{0};
+  const std::function<void(std::string_view)> *printer = nullptr;
 };
 
 /// The predicates that bar.red has seen in one phase.
@@ -111,6 +114,8 @@ struct Warp {
   /// Set by what changes memory that others see; for finding spin loops.
   bool hasWritten = false;
   uint64_t issued = 0;
+  std::shared_ptr<CallStack> calls; ///< once the warp has called
+  std::string printed;              ///< by vprintf
 
   bool isDone() const { return live == 0; }
 };
@@ -152,6 +157,7 @@ struct CTARecord {
   std::vector<Diagnostic> diagnostics = {};
   unsigned errors = 0;
   bool completed = false;
+  std::string printed = {}; ///< by its warps, in their order
 
   uint32_t warps() const { return (threads + 31) / 32; }
   Diagnostic makeDiagnostic(Severity severity, std::string origin,

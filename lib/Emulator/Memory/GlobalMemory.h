@@ -27,6 +27,8 @@ inline constexpr uint64_t kGlobalBase = 0x70'0000'0000ull;
 inline constexpr uint64_t kSharedWindow = 1ull << 56;
 inline constexpr uint64_t kLocalWindow = 2ull << 56;
 inline constexpr uint64_t kParamWindow = 3ull << 56;
+/// What names of functions stand for; nothing can be read there.
+inline constexpr uint64_t kCodeWindow = 4ull << 56;
 
 class GlobalMemory {
 public:

@@ -53,13 +53,26 @@ struct Variable {
   bool isArray = false;
   bool isExtern = false;
   bool isPointer = false;
-  struct Initialiser {
+  /// What stands after '=', parsed when the variable is used.
+  std::string_view initialText;
+  Position initialAt;
+  /// A formal parameter in `.reg` space: a register of the function.
+  bool isRegister = false;
+};
+
+/// What a variable holds at first; bytes past the end are zero.
+struct InitialValue {
+  std::vector<uint8_t> bytes;
+  /// ((address of symbol + addend) & mask) >> shift, in `size` bytes.
+  struct Symbol {
     uint64_t offset;
-    uint32_t bytes;
-    uint64_t value;
-    std::string_view symbol; ///< address of a symbol + value
+    uint32_t size;
+    std::string_view name;
+    uint64_t addend, mask;
+    uint32_t shift;
+    Position at;
   };
-  std::vector<Initialiser> initialisers;
+  std::vector<Symbol> symbols;
 };
 
 struct RegisterDeclaration {
@@ -77,6 +90,8 @@ struct Statement {
     ScopeEnd,
     Location,
     BranchTargets,
+    CallTargets,
+    CallPrototype,
   } kind = Instruction;
   Position at;
   // Instruction
@@ -84,20 +99,23 @@ struct Statement {
   bool guardNegated = false;
   std::string_view opcode;
   std::vector<Operand> operands;
-  // Label, BranchTargets
+  // Label, BranchTargets, CallTargets, CallPrototype
   std::string_view label;
   std::vector<std::string_view> targets;
-  // Registers, Variables
+  // Registers, Variables; of a CallPrototype the parameters
   std::vector<RegisterDeclaration> registers;
   std::vector<Variable> variables;
+  std::vector<Variable> results;
   // Location
   uint32_t file = 0, line = 0;
+  uint32_t inlinedFile = 0, inlinedLine = 0; ///< `inlined_at`, line 0 = none
 };
 
 struct Function {
   std::string_view name;
   bool isEntry = false;
   bool hasBody = false;
+  bool isExtern = false;
   Position at;
   std::vector<Variable> parameters;
   std::vector<Variable> results;
@@ -112,9 +130,12 @@ struct Function {
 
 struct File {
   std::string_view version, target;
+  Position targetAt;
   uint32_t addressSize = 64;
   std::vector<Variable> variables;
   std::vector<Function> functions;
+  /// `.alias`: a name and the function that it stands for.
+  std::vector<std::pair<std::string_view, std::string_view>> aliases;
   /// `.file` numbers and names.
   std::vector<std::pair<uint32_t, std::string>> sources;
 };

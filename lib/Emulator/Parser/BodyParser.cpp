@@ -22,6 +22,9 @@ std::vector<Statement> BodyParser::run() {
   return std::move(result);
 }
 
+/// A name is looked up through the scopes around it, and the decoder recurses.
+static constexpr unsigned kMaxScopes = 200;
+
 void BodyParser::statement() {
   Position at = lexer.position();
   char c = lexer.peek();
@@ -35,6 +38,9 @@ void BodyParser::statement() {
     lexer.take(c);
     if (c == '}' && depth == 0)
       Lexer::fail(at, "this '}' closes nothing");
+    if (c == '{' && depth == kMaxScopes)
+      Lexer::fail(at, "scopes are nested more than " +
+                          std::to_string(kMaxScopes) + " deep");
     depth += c == '{' ? 1 : -1;
     s.kind = c == '{' ? Statement::ScopeBegin : Statement::ScopeEnd;
     result.push_back(std::move(s));
@@ -73,25 +79,13 @@ void BodyParser::directive(Position at) {
     s.kind = Statement::Registers;
     registers(s);
   } else if (word == ".loc") {
-    s.kind = Statement::Location;
-    s.file = uint32_t(lexer.number().value);
-    s.line = uint32_t(lexer.number().value);
-    lexer.number();
-    // ", function_name label, inlined_at f l c": on the same line.
-    lexer.skipLine();
-  } else if (word == ".branchtargets") {
-    s.kind = Statement::BranchTargets;
-    if (result.empty() || result.back().kind != Statement::Label)
-      Lexer::fail(at, "expected a label before .branchtargets");
-    s.label = result.back().label;
-    result.pop_back();
-    do
-      s.targets.push_back(lexer.identifier());
-    while (lexer.take(','));
-    lexer.expect(';', "after .branchtargets");
-  } else if (word == ".pragma" || word == ".callprototype" ||
-             word == ".calltargets") {
-    return lexer.skipStatement();
+    location(s);
+  } else if (word == ".branchtargets" || word == ".calltargets" ||
+             word == ".callprototype") {
+    labelled(word, s);
+  } else if (word == ".pragma") {
+    lexer.skipStatement();
+    return;
   } else if (word == ".shared" || word == ".local" || word == ".param" ||
              word == ".global" || word == ".const") {
     s.kind = Statement::Variables;
@@ -105,6 +99,56 @@ void BodyParser::directive(Position at) {
     Lexer::fail(at, "unsupported directive '" + std::string(word) + "'");
   }
   result.push_back(std::move(s));
+}
+
+// .loc file line column{, function_name label{+n}{, inlined_at file line
+// column}}. PTX ISA 9.1 section 11.5.4.
+void BodyParser::location(Statement &s) {
+  s.kind = Statement::Location;
+  s.file = uint32_t(integer("a file number", ~0u));
+  s.line = uint32_t(integer("a line", ~0u));
+  integer("a column", ~0u);
+  while (lexer.take(',')) {
+    std::string_view word = lexer.identifier();
+    if (word == "function_name") {
+      lexer.identifier();
+      lexer.offsets();
+    } else if (word == "inlined_at") {
+      s.inlinedFile = uint32_t(integer("a file number", ~0u));
+      s.inlinedLine = uint32_t(integer("a line", ~0u));
+      integer("a column", ~0u);
+    } else {
+      lexer.fail("expected function_name or inlined_at");
+    }
+  }
+}
+
+/// Lists and prototypes, which take the label before them as their name.
+void BodyParser::labelled(std::string_view word, Statement &s) {
+  if (result.empty() || result.back().kind != Statement::Label)
+    Lexer::fail(s.at, "expected a label before " + std::string(word));
+  s.label = result.back().label;
+  result.pop_back();
+  if (word == ".callprototype") {
+    // .callprototype (.param .b32 _) _ (.param .b64 _, .param .b32 _);
+    s.kind = Statement::CallPrototype;
+    s.results = parameters();
+    lexer.identifier();
+    s.variables = parameters();
+    while (lexer.peek() == '.')
+      if (std::string_view more = lexer.dotted();
+          more == ".abi_preserve" || more == ".abi_preserve_control")
+        lexer.number();
+  } else {
+    s.kind = word == ".branchtargets" ? Statement::BranchTargets
+                                      : Statement::CallTargets;
+    do {
+      s.targets.push_back(lexer.identifier());
+      if (s.targets.back().empty())
+        lexer.fail("expected a name in this list");
+    } while (lexer.take(','));
+  }
+  lexer.expect(';', ("after " + std::string(word)).c_str());
 }
 
 void BodyParser::registers(Statement &s) {
@@ -123,8 +167,8 @@ void BodyParser::registers(Statement &s) {
     if (d.name.empty())
       lexer.fail("expected the name of a register");
     if (lexer.take('<')) {
-      Operand n = lexer.number();
-      if (n.value < 0 || n.value > (1 << 24))
+      Operand n = lexer.number(); // '>' would go on as an expression
+      if (n.kind != Operand::Integer || n.value < 0 || n.value > (1 << 24))
         Lexer::fail(n.at, "register count is out of range");
       d.count = n.value;
       lexer.expect('>', "after a register count");
@@ -138,6 +182,7 @@ void BodyParser::instruction(Statement &s) {
   if (s.opcode.empty())
     lexer.fail("expected an instruction");
   s.kind = Statement::Instruction;
+  isCall = s.opcode.starts_with("call");
   if (lexer.peek() != ';') {
     do
       s.operands.push_back(operand());
@@ -185,23 +230,25 @@ Operand BodyParser::primary() {
   };
   if (lexer.take('{')) {
     list(Operand::Vector, '}');
-  } else if (lexer.take('(')) {
+  } else if (isCall && lexer.take('(')) {
     list(Operand::List, ')');
   } else if (lexer.take('[')) {
     o.kind = Operand::Address;
     o.elements.push_back(primary());
-    if (lexer.peek() == '+' || lexer.peek() == '-') {
-      Operand n = lexer.number();
-      if (n.kind != Operand::Integer)
-        Lexer::fail(n.at, "an address offset must be an integer");
-      o.value = n.value;
-    }
+    o.value = lexer.offsets();
+    // A tensor's coordinates follow in braces.
+    while (lexer.take(','))
+      o.elements.push_back(primary());
     lexer.expect(']', "after an address");
   } else if (lexer.take('!')) {
     o = primary();
-    o.negated = !o.negated;
-  } else if (lexer.startsNumber()) {
-    o = lexer.number();
+    if (o.kind == Operand::Integer)
+      o.value = !o.value;
+    else
+      o.negated = !o.negated;
+  } else if (lexer.startsNumber() || lexer.peek() == '(' ||
+             lexer.peek() == '~') {
+    o = lexer.constant();
   } else {
     o.name = lexer.identifier();
     if (o.name.empty())
@@ -210,8 +257,8 @@ Operand BodyParser::primary() {
     if (o.name == "_")
       o.kind = Operand::Sink;
     // symbol+offset as a plain operand: mov.u64 %rd1, table+8.
-    if (o.name[0] != '%' && (lexer.peek() == '+' || lexer.peek() == '-'))
-      o.value = lexer.number().value;
+    if (o.name[0] != '%' && operandDepth == 1)
+      o.value = lexer.offsets();
   }
   return o;
 }

@@ -37,5 +37,7 @@ std::string Diagnostic::str() const {
   }
   if (source.line)
     text += "; source " + source.str();
+  if (source.line && inlinedAt.line)
+    text += ", inlined at " + inlinedAt.str();
   return text + "]";
 }

@@ -10,7 +10,9 @@
 //===----------------------------------------------------------------------===//
 #include "Lexer.h"
 
+#include <array>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -110,6 +112,12 @@ bool Lexer::startsNumber() {
   return std::isdigit((unsigned char)c) || c == '-' || c == '+';
 }
 
+/// Not 0x..., 0f..., 0d...: an 'e' is an exponent.
+static bool isDecimal(const char *digits) {
+  return digits[0] != '0' || !std::isalpha((unsigned char)digits[1]) ||
+         (digits[1] | 32) == 'e';
+}
+
 Operand Lexer::number() {
   Operand result;
   result.at = position();
@@ -120,8 +128,8 @@ Operand Lexer::number() {
   const char *start = cursor;
   while (cursor != end &&
          (isWord(*cursor) || *cursor == '.' ||
-          ((*cursor == '-' || *cursor == '+') &&
-           (cursor[-1] == 'e' || cursor[-1] == 'E') && start[0] != '0')))
+          ((*cursor == '-' || *cursor == '+') && cursor - start > 1 &&
+           (cursor[-1] | 32) == 'e' && isDecimal(start))))
     ++cursor;
   std::string text(start, cursor);
   auto bad = [&] { fail(result.at, "malformed number '" + text + "'"); };
@@ -151,8 +159,11 @@ Operand Lexer::number() {
     if (text.back() == 'U' || text.back() == 'u')
       text.pop_back();
     bool isBinary = text.size() > 2 && text[0] == '0' && (text[1] | 32) == 'b';
+    errno = 0;
     uint64_t value = isBinary ? std::strtoull(text.c_str() + 2, &rest, 2)
                               : std::strtoull(text.c_str(), &rest, 0);
+    if (errno == ERANGE)
+      fail(result.at, "'" + text + "' has more than 64 bits");
     result.kind = Operand::Integer;
     result.value = int64_t(negative ? 0 - value : value);
   }
@@ -161,26 +172,45 @@ Operand Lexer::number() {
   return result;
 }
 
+/// Characters at which the skip of a body has to look.
+static constexpr std::array<bool, 256> kStops = [] {
+  std::array<bool, 256> stops{};
+  for (unsigned char c : {'{', '}', '"', '/', '\n'})
+    stops[c] = true;
+  return stops;
+}();
+
 std::string_view Lexer::balancedBraces() {
   ast::Position at = position();
   const char *start = cursor;
-  for (unsigned depth = 1;;) {
-    skip();
+  for (uint64_t depth = 1;;) {
+    while (cursor != end && !kStops[(unsigned char)*cursor])
+      ++cursor;
     if (cursor == end)
       fail(at, "this '{' is not closed");
-    char c = *cursor++;
-    if (c == '"') {
-      --cursor;
+    char c = *cursor;
+    if (c == '\n') {
+      newline();
+      ++cursor;
+    } else if (c == '"') {
       quoted();
-    } else if (c == '{') {
-      ++depth;
-    } else if (c == '}' && --depth == 0) {
-      return {start, size_t(cursor - 1 - start)};
+    } else if (c == '/') {
+      const char *before = cursor;
+      skip(); // a comment, or nothing
+      cursor += cursor == before;
+    } else {
+      ++cursor;
+      if (c == '{')
+        ++depth;
+      else if (c == '}' && --depth == 0)
+        return {start, size_t(cursor - 1 - start)};
     }
   }
 }
 
-void Lexer::skipStatement() {
+std::string_view Lexer::skipStatement() {
+  skip();
+  const char *start = cursor;
   while (!atEnd()) {
     char c = *cursor;
     if (c == '"') {
@@ -189,8 +219,175 @@ void Lexer::skipStatement() {
     }
     ++cursor;
     if (c == ';')
-      return;
+      return {start, size_t(cursor - 1 - start)};
     if (c == '{')
       balancedBraces();
   }
+  fail("expected ';' before the end of the text");
+}
+
+/// Braces, brackets and operators of constants are never deeper.
+static constexpr int kMaxConstantDepth = 32;
+
+static int precedence(std::string_view op) {
+  static constexpr const char *const kLevels[][5] = {{"||"},
+                                                     {"&&"},
+                                                     {"|"},
+                                                     {"^"},
+                                                     {"&"},
+                                                     {"==", "!="},
+                                                     {"<=", ">=", "<", ">"},
+                                                     {"<<", ">>"},
+                                                     {"+", "-"},
+                                                     {"*", "/", "%"}};
+  int level = 1;
+  for (const auto &names : kLevels) {
+    for (const char *name : names)
+      if (name && op == name)
+        return level;
+    ++level;
+  }
+  return 0;
+}
+
+std::string_view Lexer::binaryOperator() {
+  skip();
+  size_t left = size_t(end - cursor);
+  for (size_t n : {size_t(2), size_t(1)})
+    if (n <= left && precedence({cursor, n}))
+      return {cursor, n};
+  return {};
+}
+
+Operand Lexer::primaryConstant() {
+  ast::Position at = position();
+  struct Nesting {
+    int &depth;
+    explicit Nesting(int &depth) : depth(++depth) {}
+    ~Nesting() { --depth; }
+  } nesting(constantDepth);
+  if (constantDepth > kMaxConstantDepth)
+    fail(at, "a constant is nested more than " +
+                 std::to_string(kMaxConstantDepth) + " deep");
+  Operand result;
+  char c = peek();
+  if (c == '(') {
+    take('(');
+    if (peek() == '.') {
+      // A cast: (.s64) or (.u64); all our integers have 64 bits.
+      std::string_view type = dotted();
+      if (type != ".s64" && type != ".u64")
+        fail(at, "unsupported: a cast to '" + std::string(type) + "'");
+      expect(')', "after a cast");
+      return primaryConstant();
+    }
+    result = constant();
+    expect(')', "after a constant");
+  } else if (c == '~' || c == '!') {
+    take(c);
+    result = primaryConstant();
+    if (result.kind != Operand::Integer)
+      fail(at, "an operator on a constant that is no integer");
+    result.value = c == '~' ? ~result.value : !result.value;
+  } else if ((c == '-' || c == '+') && end - cursor > 1 && cursor[1] == '(') {
+    take(c);
+    result = primaryConstant();
+    if (result.kind != Operand::Integer)
+      fail(at, "an operator on a constant that is no integer");
+    if (c == '-')
+      result.value = int64_t(0 - uint64_t(result.value));
+  } else if (startsNumber()) {
+    return number();
+  } else if (identifier() == "WARP_SZ") {
+    result.kind = Operand::Integer;
+    result.value = 32;
+  } else {
+    fail(at, "expected a number");
+  }
+  result.at = at;
+  return result;
+}
+
+static int64_t apply(std::string_view op, int64_t x, int64_t y, bool &isBad) {
+  uint64_t a = uint64_t(x), b = uint64_t(y);
+  switch (op[0]) {
+  case '+':
+    return int64_t(a + b);
+  case '-':
+    return int64_t(a - b);
+  case '*':
+    return int64_t(a * b);
+  case '/':
+  case '%':
+    isBad = y == 0 || (y == -1 && x == INT64_MIN);
+    return isBad ? 0 : op[0] == '/' ? x / y : x % y;
+  case '&':
+    return op.size() == 2 ? x && y : x & y;
+  case '|':
+    return op.size() == 2 ? x || y : x | y;
+  case '^':
+    return x ^ y;
+  case '=':
+    return x == y;
+  case '!':
+    return x != y;
+  case '<':
+    if (op == "<<")
+      return b > 63 ? 0 : int64_t(a << b);
+    return op.size() == 2 ? x <= y : x < y;
+  default:
+    if (op == ">>")
+      return x >> (b > 63 ? 63 : b);
+    return op.size() == 2 ? x >= y : x > y;
+  }
+}
+
+/// Precedence climbing.
+Operand Lexer::binaryConstant(int least) {
+  Operand left = primaryConstant();
+  for (;;) {
+    std::string_view op = binaryOperator();
+    int level = precedence(op);
+    if (!level || level < least)
+      return left;
+    cursor += op.size();
+    Operand right = binaryConstant(level + 1);
+    bool isBad =
+        left.kind != Operand::Integer || right.kind != Operand::Integer;
+    if (isBad)
+      fail(left.at, "an operator on a constant that is no integer");
+    left.value = apply(op, left.value, right.value, isBad);
+    if (isBad)
+      fail(right.at, "a constant is divided by zero");
+  }
+}
+
+Operand Lexer::constant() {
+  Operand first = binaryConstant(1);
+  if (peek() != '?' || first.kind != Operand::Integer)
+    return first;
+  take('?');
+  struct Nesting {
+    int &depth;
+    explicit Nesting(int &depth) : depth(++depth) {}
+    ~Nesting() { --depth; }
+  } nesting(constantDepth);
+  Operand yes = constant();
+  expect(':', "in a conditional constant");
+  Operand no = constant();
+  return first.value ? yes : no;
+}
+
+int64_t Lexer::offsets() {
+  uint64_t sum = 0;
+  while (peek() == '+' || peek() == '-') {
+    bool isMinus = take('-');
+    if (!isMinus)
+      take('+');
+    Operand term = binaryConstant(precedence("*"));
+    if (term.kind != Operand::Integer)
+      fail(term.at, "an offset must be an integer");
+    sum += isMinus ? 0 - uint64_t(term.value) : uint64_t(term.value);
+  }
+  return int64_t(sum);
 }

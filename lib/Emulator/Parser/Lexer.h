@@ -36,6 +36,11 @@ public:
     skip();
     return {line, uint32_t(cursor - lineStart + 1)};
   }
+  /// Where the next word stands in the text.
+  const char *here() {
+    skip();
+    return cursor;
+  }
   bool atEnd() {
     skip();
     return cursor == end;
@@ -56,10 +61,14 @@ public:
   /// An integer or float literal, optionally signed.
   ast::Operand number();
   bool startsNumber();
+  /// A constant expression (PTX ISA 9.1 section 4.6), or a single literal.
+  ast::Operand constant();
+  /// What follows a base: {+ or -} terms, summed up; 0 when nothing does.
+  int64_t offsets();
   /// Skips to the brace that closes an open one and returns the text between.
   std::string_view balancedBraces();
-  /// Skips past the next ';' on this nesting level.
-  void skipStatement();
+  /// Skips past the next ';' on this nesting level and returns what was before.
+  std::string_view skipStatement();
   void skipLine();
 
   [[noreturn]] void fail(std::string message) {
@@ -71,6 +80,9 @@ public:
 
 private:
   void skip();
+  ast::Operand primaryConstant();
+  ast::Operand binaryConstant(int least);
+  std::string_view binaryOperator();
   void newline() {
     ++line;
     lineStart = cursor + 1;
@@ -79,6 +91,7 @@ private:
   const char *cursor, *end;
   uint32_t line;
   const char *lineStart;
+  int constantDepth = 0;
 };
 
 } // namespace ptxvm

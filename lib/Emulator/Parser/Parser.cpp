@@ -47,12 +47,23 @@ static bool isSpace(std::string_view word, Variable::Space &space) {
   return true;
 }
 
-static uint64_t integerOf(Lexer &lexer, const char *what) {
-  Operand n = lexer.number();
+uint64_t VariableParser::integer(const char *what, uint64_t most) {
+  Operand n = lexer.constant();
   if (n.kind != Operand::Integer)
     Lexer::fail(n.at, std::string(what) + " must be an integer");
+  if (uint64_t(n.value) > most)
+    Lexer::fail(n.at, std::string(what) + " of " +
+                          std::to_string(uint64_t(n.value)) +
+                          " is out of range; at most " + std::to_string(most));
   return uint64_t(n.value);
 }
+
+/// Opaque handles of textures: 64 bits that no instruction here reads.
+static bool isHandle(std::string_view word) {
+  return word == ".texref" || word == ".samplerref" || word == ".surfref";
+}
+
+static constexpr uint64_t kMaxAlignment = 1 << 20;
 
 /// `.align N`, the type, the name and the array bounds of one variable; the
 /// space word is already taken.
@@ -66,16 +77,35 @@ Variable VariableParser::declarator(Variable::Space space) {
       break;
     std::string_view word = lexer.dotted();
     if (word == ".align") {
-      v.alignment = uint32_t(integerOf(lexer, "an alignment"));
+      v.alignment = uint32_t(integer("an alignment", kMaxAlignment));
     } else if (word == ".ptr") {
       v.isPointer = true;
       // .ptr{.space}{.align N} describes the pointee, not the parameter.
       while (lexer.peek() == '.') {
         if (lexer.dotted() == ".align")
-          integerOf(lexer, "an alignment");
+          integer("an alignment", kMaxAlignment);
       }
+    } else if (word.starts_with(".ptr.")) {
+      v.isPointer = true;
+      if (word.ends_with(".align"))
+        integer("an alignment", kMaxAlignment);
+    } else if (word == ".attribute") {
+      lexer.expect('(', "after .attribute");
+      while (lexer.peek() != ')') {
+        if (lexer.dotted().empty() && !lexer.take(',') && !lexer.take('('))
+          lexer.fail("expected ')' after an attribute");
+        if (lexer.take('(')) { // .unified(number, number)
+          do
+            lexer.number();
+          while (lexer.take(','));
+          lexer.expect(')', "after an attribute");
+        }
+      }
+      lexer.expect(')', "after an attribute");
     } else if (word == ".v2" || word == ".v4") {
       elements = uint32_t(word[2] - '0');
+    } else if (isHandle(word)) {
+      v.type = "b64";
     } else if (typeBytes(word.substr(1))) {
       v.type = word.substr(1);
     } else {
@@ -84,105 +114,194 @@ Variable VariableParser::declarator(Variable::Space space) {
   }
   if (v.type.empty())
     lexer.fail("expected a type in this declaration");
-  uint32_t size = typeBytes(v.type);
+  uint32_t size = typeBytes(v.type) * elements;
   v.name = lexer.identifier();
   if (v.name.empty())
     lexer.fail("expected a name in this declaration");
-  v.bytes = uint64_t(size) * elements;
-  while (lexer.take('[')) {
-    v.isArray = true;
-    Position at = lexer.position();
-    uint64_t n = lexer.peek() == ']' ? 0 : integerOf(lexer, "an array bound");
-    if (n && v.bytes > (uint64_t(1) << 40) / n)
-      Lexer::fail(at, "array bound " + std::to_string(n) + " is too large");
-    v.bytes *= n;
-    lexer.expect(']', "after an array bound");
-  }
+  v.bytes = size;
+  bounds(v);
   if (!v.alignment)
-    v.alignment = size * elements;
+    v.alignment = size;
   if (v.alignment & (v.alignment - 1))
     Lexer::fail(v.at, "alignment " + std::to_string(v.alignment) +
                           " is not a power of two");
   return v;
 }
 
-void VariableParser::initialiser(Variable &v) {
-  uint64_t offset = 0;
+/// [n][m]...; v.bytes is that of an element.
+void VariableParser::bounds(Variable &v) {
+  v.isArray = false;
+  while (lexer.take('[')) {
+    v.isArray = true;
+    constexpr uint64_t kMost = uint64_t(1) << 40;
+    Position at = lexer.position();
+    uint64_t n = lexer.peek() == ']' ? 0 : integer("an array bound", kMost);
+    if (n && v.bytes > kMost / n)
+      Lexer::fail(at, "array bound " + std::to_string(n) + " is too large");
+    v.bytes *= n;
+    lexer.expect(']', "after an array bound");
+  }
+}
+
+static void append(InitialValue &into, uint64_t value, uint32_t size) {
+  for (uint32_t i = 0; i < size; ++i)
+    into.bytes.push_back(i < 8 ? uint8_t(value >> 8 * i) : 0);
+}
+
+/// symbol{+n}, generic(symbol){+n}; `mask` as in 0xFF00(symbol).
+void VariableParser::initialSymbol(std::string_view name, uint64_t mask,
+                                   const Variable &v, InitialValue &into) {
+  InitialValue::Symbol s{};
+  s.at = lexer.position();
+  if (name == "generic" && lexer.take('(')) {
+    name = lexer.identifier();
+    lexer.expect(')', "after generic(symbol");
+  }
+  if (name.empty())
+    lexer.fail("expected a number or a symbol as an initial value");
+  s.name = name;
+  s.addend = uint64_t(lexer.offsets());
+  s.offset = into.bytes.size();
+  s.size = typeBytes(v.type);
+  s.mask = mask;
+  s.shift = uint32_t(__builtin_ctzll(mask));
+  into.symbols.push_back(s);
+  append(into, 0, s.size);
+}
+
+/// The bits of a literal as a value of `type`.
+static uint64_t bitsAs(const Operand &n, std::string_view type) {
+  double wide = double(n.value);
+  if (n.kind == Operand::Float32) {
+    uint32_t bits = uint32_t(n.value);
+    float narrow;
+    std::memcpy(&narrow, &bits, 4);
+    wide = narrow;
+  } else if (n.kind == Operand::Float64) {
+    std::memcpy(&wide, &n.value, 8);
+  }
+  if (n.kind == Operand::Float32 && type != "f64")
+    return uint64_t(n.value);
+  if (type == "f32" || (n.kind == Operand::Float64 && typeBytes(type) == 4)) {
+    float narrow = float(wide);
+    uint32_t bits;
+    std::memcpy(&bits, &narrow, 4);
+    return bits;
+  }
+  uint64_t bits = uint64_t(n.value);
+  if (type == "f64")
+    std::memcpy(&bits, &wide, 8);
+  return bits;
+}
+
+void VariableParser::initialElement(const Variable &v, InitialValue &into) {
   uint32_t size = typeBytes(v.type);
-  auto one = [&] {
-    Variable::Initialiser init{offset, size, 0, {}};
-    if (lexer.startsNumber()) {
-      Operand n = lexer.number();
-      init.value = uint64_t(n.value);
-      if (n.kind == Operand::Float64 && size == 4) {
-        double wide;
-        std::memcpy(&wide, &n.value, 8);
-        float narrow = float(wide);
-        uint32_t bits;
-        std::memcpy(&bits, &narrow, 4);
-        init.value = bits;
-      }
-    } else {
-      std::string_view name = lexer.identifier();
-      if (name == "generic" && lexer.take('(')) {
-        name = lexer.identifier();
-        lexer.expect(')', "after generic(symbol");
-      }
-      if (name.empty())
-        lexer.fail("expected a number or a symbol as an initial value");
-      init.symbol = name;
-      if (lexer.peek() == '+' || lexer.peek() == '-')
-        init.value = integerOf(lexer, "an offset");
+  bool isNumber = lexer.startsNumber() || lexer.peek() == '(' ||
+                  lexer.peek() == '~' || lexer.peek() == '!';
+  if (isNumber) {
+    Operand n = lexer.constant();
+    if (n.kind == Operand::Integer && n.value && lexer.take('(')) {
+      initialSymbol(lexer.identifier(), uint64_t(n.value), v, into);
+      lexer.expect(')', "after a masked symbol");
+      return;
     }
-    v.initialisers.push_back(init);
-    offset += size;
-  };
-  auto list = [&](auto &self) -> void {
-    do {
-      if (lexer.take('{')) {
-        self(self);
-        lexer.expect('}', "after an initialiser list");
-      } else if (lexer.peek() != '}') {
-        one();
-      }
-    } while (lexer.take(','));
-  };
+    return append(into, bitsAs(n, v.type), size);
+  }
+  std::string_view name = lexer.identifier();
+  if (name == "WARP_SZ")
+    return append(into, 32, size);
+  initialSymbol(name, ~0ull, v, into);
+}
+
+/// As many as dimensions of an array.
+static constexpr int kMaxInitialDepth = 16;
+
+void VariableParser::initialList(const Variable &v, InitialValue &into,
+                                 int depth) {
+  if (depth > kMaxInitialDepth)
+    lexer.fail("an initialiser list is nested more than " +
+               std::to_string(kMaxInitialDepth) + " deep");
+  do {
+    if (lexer.take('{')) {
+      initialList(v, into, depth + 1);
+      lexer.expect('}', "after an initialiser list");
+    } else if (lexer.peek() != '}') {
+      initialElement(v, into);
+    }
+  } while (lexer.take(','));
+}
+
+InitialValue VariableParser::initialValue(const Variable &v) {
+  InitialValue value;
   if (lexer.take('{')) {
-    list(list);
+    initialList(v, value, 1);
     lexer.expect('}', "after an initialiser list");
   } else {
-    one();
+    initialElement(v, value);
   }
-  if (v.bytes == 0)
-    v.bytes = offset;
-  if (offset > v.bytes)
+  if (v.bytes && value.bytes.size() > v.bytes)
     Lexer::fail(v.at, "'" + std::string(v.name) + "' has " +
                           std::to_string(v.bytes) + " bytes but " +
-                          std::to_string(offset) + " initial ones");
+                          std::to_string(value.bytes.size()) + " initial ones");
+  return value;
+}
+
+/// After '='. A list is only skipped, unless it says how long the array is.
+void VariableParser::takeInitialText(Variable &v) {
+  v.initialAt = lexer.position();
+  const char *start = lexer.here();
+  if (v.bytes && lexer.peek() == '{') {
+    lexer.take('{');
+    lexer.balancedBraces();
+  } else {
+    uint64_t bytes = initialValue(v).bytes.size();
+    v.bytes = v.bytes ? v.bytes : bytes;
+  }
+  v.initialText = {start, size_t(lexer.here() - start)};
 }
 
 void VariableParser::variables(Variable::Space space, bool isExtern,
                                std::vector<Variable> &into) {
   Variable v = declarator(space);
+  uint32_t element = v.bytes && !v.isArray ? uint32_t(v.bytes) : v.alignment;
   v.isExtern = isExtern;
   if (lexer.take('='))
-    initialiser(v);
+    takeInitialText(v);
   into.push_back(v);
   while (lexer.take(',')) {
     Variable next = v;
-    next.initialisers.clear();
+    next.initialText = {};
     next.at = lexer.position();
     next.name = lexer.identifier();
     if (next.name.empty())
       lexer.fail("expected a name after ','");
-    next.bytes = typeBytes(v.type);
-    while (lexer.take('[')) {
-      next.bytes *= integerOf(lexer, "an array bound");
-      lexer.expect(']', "after an array bound");
-    }
+    next.bytes = v.isArray ? typeBytes(v.type) : element;
+    bounds(next);
+    if (lexer.take('='))
+      takeInitialText(next);
     into.push_back(next);
   }
   lexer.expect(';', "after a declaration");
+}
+
+std::vector<Variable> VariableParser::parameters() {
+  std::vector<Variable> result;
+  if (!lexer.take('('))
+    return result;
+  while (lexer.peek() != ')') {
+    Position at = lexer.position();
+    std::string_view word = lexer.dotted();
+    Variable::Space space = Variable::Param;
+    bool isRegister = word == ".reg";
+    if (!isRegister && (!isSpace(word, space) || space != Variable::Param))
+      Lexer::fail(at, "expected .param");
+    result.push_back(declarator(space));
+    result.back().isRegister = isRegister;
+    if (!lexer.take(','))
+      break;
+  }
+  lexer.expect(')', "after the parameters");
+  return result;
 }
 
 namespace {
@@ -206,14 +325,15 @@ private:
     if (word == ".version") {
       file.version = lexer.dotted();
     } else if (word == ".target") {
+      file.targetAt = lexer.position();
       file.target = lexer.dotted();
       while (lexer.take(','))
-        lexer.dotted();
+        lexer.dotted(); // debug, texmode_independent
     } else if (word == ".address_size") {
-      if (integerOf(lexer, "the address size") != 64)
+      if (integer("the address size", 64) != 64)
         Lexer::fail(at, "only .address_size 64 is supported");
     } else if (word == ".file") {
-      uint32_t number = uint32_t(integerOf(lexer, "a file number"));
+      uint32_t number = uint32_t(integer("a file number", 1 << 20));
       file.sources.push_back({number, std::string(lexer.quoted())});
       while (lexer.take(','))
         lexer.number();
@@ -221,9 +341,16 @@ private:
       lexer.dotted();
       lexer.expect('{', "after .section");
       lexer.balancedBraces();
-    } else if (word == ".pragma" || word == ".alias") {
+    } else if (word == ".pragma") {
       lexer.skipStatement();
+    } else if (word == ".alias") {
+      std::string_view name = lexer.identifier();
+      lexer.expect(',', "between the names of .alias");
+      file.aliases.push_back({name, lexer.identifier()});
+      lexer.expect(';', "after .alias");
     } else if (word.empty() || word[0] != '.') {
+      if (word.empty() && lexer.take(';'))
+        return;
       Lexer::fail(at, "expected a directive at module level");
     } else {
       declaration(at, word);
@@ -239,48 +366,73 @@ private:
     }
     Variable::Space space;
     if (word == ".entry" || word == ".func")
-      return function(at, word == ".entry");
+      return function(at, word == ".entry", isExtern);
     if (!isSpace(word, space) || space == Variable::Param ||
         space == Variable::Local)
       Lexer::fail(at, "unsupported directive '" + std::string(word) + "'");
-    // .global .attribute(.managed) and the like.
     variables(space, isExtern, file.variables);
   }
 
-  std::vector<Variable> parameters() {
-    std::vector<Variable> result;
-    if (!lexer.take('('))
-      return result;
-    while (lexer.peek() != ')') {
-      Position at = lexer.position();
-      std::string_view word = lexer.dotted();
-      Variable::Space space;
-      if (word == ".reg")
-        Lexer::fail(at, "unsupported: a parameter in .reg space");
-      if (!isSpace(word, space) || space != Variable::Param)
-        Lexer::fail(at, "expected .param");
-      result.push_back(declarator(space));
-      if (!lexer.take(','))
-        break;
-    }
-    lexer.expect(')', "after the parameters");
-    return result;
-  }
-
   Dim3 dims() {
+    constexpr uint64_t kMost = 0xFFFFFFFF;
     Dim3 d;
-    d.x = uint32_t(integerOf(lexer, "a dimension"));
+    d.x = uint32_t(integer("a dimension", kMost));
     if (lexer.take(','))
-      d.y = uint32_t(integerOf(lexer, "a dimension"));
+      d.y = uint32_t(integer("a dimension", kMost));
     if (lexer.take(','))
-      d.z = uint32_t(integerOf(lexer, "a dimension"));
+      d.z = uint32_t(integer("a dimension", kMost));
     return d;
   }
 
-  void function(Position at, bool isEntry) {
+  /// Between the parameters and the body; false when it is none of these.
+  bool performance(std::string_view word, Function &f) {
+    if (word == ".maxntid")
+      f.maximumThreads = dims();
+    else if (word == ".reqntid")
+      f.requiredThreads = dims();
+    else if (word == ".reqnctapercluster")
+      f.requiredCluster = dims();
+    else if (word == ".maxnreg")
+      f.maximumRegisters = uint32_t(integer("a limit", 0xFFFFFFFF));
+    else if (word == ".explicitcluster")
+      f.isExplicitCluster = true;
+    else if (word == ".minnctapersm" || word == ".maxnctapersm" ||
+             word == ".maxclusterrank" || word == ".abi_preserve" ||
+             word == ".abi_preserve_control")
+      integer("a limit", 0xFFFFFFFF);
+    else if (word == ".pragma")
+      lexer.skipStatement();
+    else
+      return word == ".noreturn" || word == ".blocksareclusters";
+    return true;
+  }
+
+  /// .attribute(.unified(uuid1, uuid2)) before the name of a function.
+  void attributes() {
+    while (lexer.peek() == '.') {
+      Position where = lexer.position();
+      std::string_view word = lexer.dotted();
+      if (word != ".attribute" && word != ".noreturn")
+        Lexer::fail(where, "unsupported directive '" + std::string(word) + "'");
+      if (word == ".noreturn" || !lexer.take('('))
+        continue;
+      for (unsigned depth = 1; depth && !lexer.atEnd();) {
+        if (lexer.take('('))
+          ++depth;
+        else if (lexer.take(')'))
+          --depth;
+        else if (lexer.dotted().empty() && !lexer.take(','))
+          lexer.fail("expected ')' after an attribute");
+      }
+    }
+  }
+
+  void function(Position at, bool isEntry, bool isExtern) {
     Function f;
     f.at = at;
     f.isEntry = isEntry;
+    f.isExtern = isExtern;
+    attributes();
     if (!isEntry)
       f.results = parameters();
     f.name = lexer.identifier();
@@ -290,22 +442,7 @@ private:
     while (lexer.peek() == '.') {
       Position where = lexer.position();
       std::string_view word = lexer.dotted();
-      if (word == ".maxntid")
-        f.maximumThreads = dims();
-      else if (word == ".reqntid")
-        f.requiredThreads = dims();
-      else if (word == ".reqnctapercluster")
-        f.requiredCluster = dims();
-      else if (word == ".maxnreg")
-        f.maximumRegisters = uint32_t(integerOf(lexer, "a limit"));
-      else if (word == ".explicitcluster")
-        f.isExplicitCluster = true;
-      else if (word == ".minnctapersm" || word == ".maxnctapersm" ||
-               word == ".maxclusterrank")
-        integerOf(lexer, "a limit");
-      else if (word == ".pragma")
-        lexer.skipStatement();
-      else if (word != ".noreturn" && word != ".blocksareclusters")
+      if (!performance(word, f))
         Lexer::fail(where, "unsupported directive '" + std::string(word) + "'");
     }
     if (!lexer.take(';')) {
@@ -344,6 +481,16 @@ Expected<std::vector<Statement>> ptxvm::parseBody(const Function &function,
                                                   const std::string &filename) {
   try {
     return BodyParser(function).run();
+  } catch (const SyntaxError &error) {
+    return toDiagnostic(error, filename);
+  }
+}
+
+Expected<InitialValue> ptxvm::parseInitialValue(const Variable &variable,
+                                                const std::string &filename) {
+  try {
+    Lexer lexer(variable.initialText, variable.initialAt);
+    return VariableParser(lexer).initialValue(variable);
   } catch (const SyntaxError &error) {
     return toDiagnostic(error, filename);
   }

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Hand-written parser for PTX (PTX ISA 9.1, chapters 4, 5 and 11). The file is
-// scanned once; function bodies are skipped by their braces and parsed when
-// they are asked for. Errors leave by a private exception that never crosses
-// this library: the functions here catch it.
+// scanned once; function bodies and initial values are skipped by their braces
+// and parsed when they are asked for. Errors leave by a private exception that
+// never crosses this library: the functions here catch it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_LIB_EMULATOR_PARSER_PARSER_H
@@ -25,6 +25,10 @@ Expected<ast::File> parseFile(std::string_view text,
 /// Parses the body of one function.
 Expected<std::vector<ast::Statement>> parseBody(const ast::Function &function,
                                                 const std::string &filename);
+
+/// Parses the initial value of a variable that has one.
+Expected<ast::InitialValue> parseInitialValue(const ast::Variable &variable,
+                                              const std::string &filename);
 
 /// Bytes of a fundamental type without its dot, 0 when it is not one. `pred`
 /// counts 1.

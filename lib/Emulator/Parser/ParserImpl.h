@@ -22,13 +22,24 @@ class VariableParser {
 public:
   explicit VariableParser(Lexer &lexer) : lexer(lexer) {}
   ast::Variable declarator(ast::Variable::Space space);
-  void initialiser(ast::Variable &v);
+  /// The value after '=', or the whole of a variable's initialText.
+  ast::InitialValue initialValue(const ast::Variable &v);
+  std::vector<ast::Variable> parameters();
   /// One declaration statement, up to and with its ';'.
   void variables(ast::Variable::Space space, bool isExtern,
                  std::vector<ast::Variable> &into);
 
 protected:
+  uint64_t integer(const char *what, uint64_t most);
   Lexer &lexer;
+
+private:
+  void bounds(ast::Variable &v);
+  void takeInitialText(ast::Variable &v);
+  void initialList(const ast::Variable &v, ast::InitialValue &into, int depth);
+  void initialElement(const ast::Variable &v, ast::InitialValue &into);
+  void initialSymbol(std::string_view name, uint64_t mask,
+                     const ast::Variable &v, ast::InitialValue &into);
 };
 
 /// Statements of one function.
@@ -41,6 +52,8 @@ public:
 private:
   void statement();
   void directive(ast::Position at);
+  void location(ast::Statement &s);
+  void labelled(std::string_view word, ast::Statement &s);
   void registers(ast::Statement &s);
   void instruction(ast::Statement &s);
   ast::Operand operand();
@@ -49,6 +62,7 @@ private:
   Lexer own;
   std::vector<ast::Statement> result;
   unsigned depth = 0;
+  bool isCall = false;  ///< '(' starts a list of operands
   int operandDepth = 0; ///< of nested braces, brackets and negations
 };
 

@@ -211,7 +211,7 @@ TEST(Devices, TheEmulatorJudgesEveryOption) {
             "reverse or random:SEED");
   EXPECT_EQ(refusal([](DeviceOptions &o) { o.tensorModel = "abacus"; }),
             "error: --tensor-model=abacus is unknown; accepted is fma (f32 "
-            "chains)");
+            "chains), ampere or hopper");
   EXPECT_EQ(refusal([](DeviceOptions &o) { o.approx = "no"; }),
             "error: --approx=no is unknown; accepted is exact (correctly "
             "rounded) or adversarial:SEED");

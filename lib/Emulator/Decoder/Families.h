@@ -64,6 +64,11 @@ struct FamilyDecoders {
   void mbarrier();
   void mbarrierpending();
   void fence();
+  // BulkFamilies.cpp
+  void bulk();
+  void tensormap();
+  void tensormapcopy();
+  void storeasync();
   void mbarrierAddress(const ast::Operand &o);
 
   // WgmmaFamilies.cpp
@@ -89,6 +94,11 @@ struct FamilyDecoders {
   void comparison();
   void atomVectors(size_t count, bool isRed);
   bool convertPair();
+  void bulkAddress(const ast::Operand &o, uint32_t Instruction::*base,
+                   uint8_t bit, bool isShared, bool &wide);
+  void bulkTensor(const ast::Operand &o, unsigned rank, bool isGather,
+                  bool &wide);
+  void bulkOperands(struct BulkAux &aux, bool isTensor);
   void barrierOperands(size_t first, size_t last);
 };
 

@@ -552,6 +552,8 @@ void FunctionDecoder::address(const Operand &o, Draft &d, MemoryAux &aux,
                               uint32_t Instruction::*base) {
   if (o.kind != Operand::Address)
     fail(o.at, "expected an address in brackets");
+  if (o.elements.size() != 1)
+    fail(o.at, "this address takes no coordinates");
   const Operand &at = o.elements[0];
   if (o.elements.size() > 1)
     fail(o.elements[1].at, "this address has coordinates; " +

@@ -21,6 +21,7 @@
 #include "Modifiers.h"
 #include "ModuleImpl.h"
 
+#include <cstdlib>
 #include <map>
 #include <unordered_map>
 
@@ -138,6 +139,12 @@ private:
   uint32_t readOnly(ReadOnly r);
   uint32_t addressOf(const Place &place, uint64_t offset, bool wide);
   uint32_t newRegister(std::string name, std::string_view type);
+  /// 90 of "sm_90a".
+  int targetNumber() const {
+    return module.target.starts_with("sm_")
+               ? std::atoi(module.target.c_str() + 3)
+               : 0;
+  }
   uint32_t newLabel() {
     draft.labels.push_back(kNone);
     return uint32_t(draft.labels.size() - 1);

@@ -19,7 +19,7 @@ void AsyncQueue::finish(AsyncOperation &o) {
   if (!o.wasRead)
     o.read();
   o.wasRead = true;
-  if (!cluster.failed)
+  if (!cluster.failed && !o.isDone())
     o.finish();
 }
 
@@ -44,6 +44,7 @@ template <typename Wants> bool AsyncQueue::completeWhere(Wants wants) {
     if (cluster.failed)
       break;
   }
+  std::erase_if(pending, [](const auto &o) { return o->isDone(); });
   return true;
 }
 

@@ -72,6 +72,8 @@ public:
   virtual void read() {}
   /// Does the rest; called once.
   virtual void finish() = 0;
+  /// Another operation has done its work: it leaves the queue.
+  virtual bool isDone() const { return false; }
 
   Warp &issuer;
   uint32_t pc;

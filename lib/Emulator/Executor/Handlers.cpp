@@ -51,6 +51,8 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
     addAsyncCopy(list);
     addCluster(list);
     addMbarrier(list);
+    addBulkCopy(list);
+    addTensorMap(list);
     addControlFlow(list);
     addCall(list);
     addBuiltin(list);

@@ -17,6 +17,7 @@
 #include "fa/Support/ToolOptions.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 
 using namespace ptxvm;
@@ -27,6 +28,7 @@ struct Options {
   std::string grid = "1", block = "1", cluster = "1";
   uint32_t shared = 0;
   std::vector<std::string> args;
+  bool lists = false, checks = false;
   farun::DeviceOptions device;
 };
 
@@ -84,8 +86,8 @@ int writeCounters(const Options &o, const Counters &counters,
   return status ? 0 : fail(status.error());
 }
 
-int run(const Options &o) {
-  LaunchShape shape;
+/// The three extents of the launch; the exit code when one is wrong.
+int parseShape(const Options &o, LaunchShape &shape) {
   shape.dynamicSharedBytes = o.shared;
   const std::pair<const char *, std::pair<const std::string *, Dim3 *>> dims[] =
       {{"--grid", {&o.grid, &shape.grid}},
@@ -95,18 +97,94 @@ int run(const Options &o) {
     if (!parseDim(*d.first, *d.second))
       return inputError(std::string(flag) + "=" + *d.first +
                         ": expected X, X,Y or X,Y,Z, each at least 1");
+  return 0;
+}
+
+/// "fill: u64 out, u32 value": one line for each entry.
+int listEntries(const Module &module) {
+  for (const std::string &name : module.kernels()) {
+    std::string line = name + ":";
+    const char *separator = " ";
+    for (const KernelParameter &p : module.findKernel(name)->parameters) {
+      line += separator + p.type;
+      if (p.isArray)
+        line += "[" + std::to_string(p.size) + " bytes]";
+      line += " " + p.name;
+      separator = ", ";
+    }
+    std::printf("%s\n", line.c_str());
+  }
+  return 0;
+}
+
+/// Decodes every entry; the first message of each that does not.
+int checkEntries(const Module &module) {
+  int code = 0;
+  for (const std::string &name : module.kernels())
+    if (auto problem = module.prepare(name)) {
+      std::fprintf(stderr, "%s\n", problem->str().c_str());
+      code = 2;
+    }
+  return code;
+}
+
+/// The entry to run; empty after a message.
+std::string chooseEntry(const Options &o, const Module &module) {
+  std::vector<std::string> kernels = module.kernels();
+  bool isThere =
+      std::find(kernels.begin(), kernels.end(), o.entry) != kernels.end();
+  if (isThere || (o.entry.empty() && kernels.size() == 1))
+    return isThere ? o.entry : kernels[0];
+  std::string names;
+  for (size_t n = 0; n < kernels.size() && n < 8; ++n)
+    names += (n ? ", " : ": ") + kernels[n];
+  if (kernels.size() > 8)
+    names += ", ...; --list names all";
+  inputError(o.entry.empty()
+                 ? o.file + " has " + std::to_string(kernels.size()) +
+                       " entries; choose one with --entry=NAME" + names
+                 : "there is no entry '" + o.entry + "' in " + o.file + names);
+  return "";
+}
+
+/// What is left to do after the kernel: files, counters, the closing line.
+int finish(const Options &o, const Report &report, Device &device,
+           const Counters &counters, Arguments &arguments,
+           farun::OutputFiles &files) {
+  for (const Diagnostic &d : report.diagnostics)
+    std::fprintf(stderr, "%s\n", d.str().c_str());
+  int code = report.status == Status::Invalid ? 2
+             : report.ok()                    ? arguments.finish(device)
+                                              : 4;
+  if (int wrong = writeCounters(o, counters, files))
+    return wrong;
+  // After 2 nothing ran, or a result found no place.
+  if (farun::Status status = code == 2 ? farun::Status() : files.commit();
+      !status)
+    return fail(status.error());
+  if (code == 0)
+    std::printf("ok: %llu warp instructions, %llu CTAs\n",
+                (unsigned long long)report.counters.warpInstructions,
+                (unsigned long long)report.counters.ctas);
+  return code;
+}
+
+int run(const Options &o) {
+  LaunchShape shape;
+  if (int wrong = parseShape(o, shape))
+    return wrong;
   auto module = Module::parseFile(o.file);
   if (!module) {
     std::fprintf(stderr, "%s\n", module.error().str().c_str());
     return 2;
   }
-  std::string entry = o.entry;
-  auto kernels = module->kernels();
-  if (entry.empty() && kernels.size() == 1)
-    entry = kernels[0];
+  if (o.lists)
+    return listEntries(*module);
+  if (o.checks)
+    return checkEntries(*module);
+  std::string entry = chooseEntry(o, *module);
   if (entry.empty())
-    return inputError(o.file + " has " + std::to_string(kernels.size()) +
-                      " entries; choose one with --entry=NAME");
+    return 2;
   auto setup = makeSetup(o.device);
   if (!setup)
     return fail(setup.error());
@@ -127,27 +205,12 @@ int run(const Options &o) {
     if (auto problem = arguments.add(text, device))
       return inputError("--arg=" + text + ": " + *problem);
   Report report = device.launch(*module, entry, shape, arguments.values());
-  for (const Diagnostic &d : report.diagnostics)
-    std::fprintf(stderr, "%s\n", d.str().c_str());
-  int code = report.status == Status::Invalid ? 2
-             : report.ok()                    ? arguments.finish(device)
-                                              : 4;
-  if (int wrong = writeCounters(o, counters, files))
-    return wrong;
-  // After 2 nothing ran, or a result found no place.
-  if (farun::Status status = code == 2 ? farun::Status() : files.commit();
-      !status)
-    return fail(status.error());
-  if (code == 0)
-    std::printf("ok: %llu warp instructions, %llu CTAs\n",
-                (unsigned long long)report.counters.warpInstructions,
-                (unsigned long long)report.counters.ctas);
-  return code;
+  return finish(o, report, device, counters, arguments, files);
 }
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app("Runs one entry of a PTX file on the CPU.");
+  CLI::App app("Runs one entry of a PTX file on the CPU.", "fa-ptx-emu");
   Options o;
   app.add_option("FILE", o.file, "the PTX file");
   app.add_option("--entry", o.entry, "the entry; the only one by default");
@@ -160,6 +223,8 @@ int main(int argc, char **argv) {
                  "in:F.npy, out:F.npy:f32[2,64], inout:IN.npy:OUT.npy, "
                  "expect:F.npy[:TOL], i32:5, bytes:F.bin, ...")
       ->allow_extra_args(false);
+  app.add_flag("--list", o.lists, "name the entries and their parameters");
+  app.add_flag("--check", o.checks, "decode every entry and run none");
   farun::addDeviceOptions(app, o.device);
   if (std::optional<int> code = farun::parseCommandLine(app, argc, argv))
     return *code;

@@ -17,7 +17,7 @@ using namespace ptxvm::test;
 namespace {
 /// A kernel with one output buffer, whose address is %out.
 std::string kernel(const std::string &body, const std::string &limits = "") {
-  return R"(.version 8.0
+  return R"(.version 8.3
 .target sm_90a
 .address_size 64
 .visible .entry k(.param .u64 k_out) )" +
@@ -292,6 +292,7 @@ TEST(Cluster, whatALaunchRefuses) {
   }
   std::string old = kernel("");
   old.replace(old.find("sm_90a"), 6, "sm_80");
+  old.replace(old.find("%cluster_ctarank"), 16, "%ctaid.x");
   Result r = launch(old, {{2}, {1}, {2}, 0});
   EXPECT_EQ(r.message(),
             "clusters need sm_90 or newer; this file is for sm_80");

@@ -34,7 +34,7 @@ inline float asFloat(uint32_t x) { return std::bit_cast<float>(x); }
 
 /// The whole PTX file around a snippet.
 inline std::string wrap(const std::string &body,
-                        const std::string &target = "sm_80") {
+                        const std::string &target = "sm_100") {
   return R"(.version 8.8
 .target )" +
          target +
@@ -81,7 +81,7 @@ struct Snippet {
 inline Snippet run(const std::string &body, std::array<Words, 4> in = {},
                    DeviceOptions options = {},
                    const std::vector<ExecutionObserver *> &observers = {},
-                   const std::string &target = "sm_80") {
+                   const std::string &target = "sm_100") {
   Snippet result;
   auto module = Module::parse(wrap(body, target), "test.ptx");
   if (!module) {

@@ -18,7 +18,7 @@
 
 namespace ptxvm::test {
 
-inline const char *const kHead = ".version 8.0\n.target sm_80\n"
+inline const char *const kHead = ".version 8.8\n.target sm_80\n"
                                  ".address_size 64\n";
 
 /// An entry `k` that stores what `body` leaves in %v for lane %t.

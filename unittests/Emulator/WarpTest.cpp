@@ -480,7 +480,8 @@ TEST(Stops, wrongPrograms) {
   EXPECT_HAS(firstMessage(run("add.u32 %out0, %in0, %nope;")),
              "test.ptx:26:22: error: unknown name '%nope'");
   EXPECT_HAS(firstMessage(run("add.u32 %out0, %in0;")), "takes 3 operands");
-  EXPECT_HAS(firstMessage(run("add.u32 %out0, %in0, %rd1;")), "has 64 bits");
+  EXPECT_HAS(firstMessage(run("add.u32 %out0, %in0, %rd1;")),
+             "'%rd1' is a register of .b64; this operand is .u32");
   EXPECT_HAS(firstMessage(run("bra NOWHERE;")), "unknown label 'NOWHERE'");
   EXPECT_HAS(firstMessage(run("ld.shared.u32 %out0, [k_in];")),
              "is not in the space");

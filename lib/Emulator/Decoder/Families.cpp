@@ -37,8 +37,10 @@ void FamilyDecoders::mov() {
   bool wide = isWideType(m.types[0]);
   bool unpacks = to.kind == Operand::Vector;
   if (!unpacks && from.kind != Operand::Vector) {
+    f.operandType = m.types[0];
     destination(to, wide);
     data(&Instruction::a, kFieldA, from, wide);
+    f.operandType = {};
     if (wide)
       d.inst.row = rowOfHandler("mov_b64");
     if (from.kind == Operand::Name && from.name.starts_with("%clock"))

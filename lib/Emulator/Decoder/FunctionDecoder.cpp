@@ -24,6 +24,10 @@ static std::string quote(std::string_view text) {
 }
 
 DraftKernel FunctionDecoder::run(const ast::Function &entry) {
+  if (auto problem =
+          parseTarget(module.file.target, module.file.version, target))
+    fail(module.file.targetAt.line ? module.file.targetAt : ast::Position{1, 1},
+         *problem);
   draft.registers.push_back({"_", true, false, 2, {}});
   scopes.emplace_back();
   reach(entry);
@@ -397,6 +401,8 @@ uint32_t FunctionDecoder::special(const Operand &o, bool wide) {
   auto found = names.find(o.name);
   if (found == names.end())
     fail(o.at, "unknown name " + quote(o.name));
+  if (auto problem = checkSpecial(target, o.name))
+    fail(o.at, *problem);
   std::string key = std::string(o.name) + (wide ? "w" : "n");
   auto known = otherReadOnly.find(key);
   if (known != otherReadOnly.end())
@@ -445,6 +451,7 @@ uint32_t FunctionDecoder::anySource(const Operand &o, bool wideImmediate,
       fail(o.at, quote(o.name) + " is a predicate; expected a data register");
     if (draft.registers[r].type == "b128")
       fail(o.at, quote(o.name) + " has 128 bits");
+    checkType(o, r, operandType, mayBeWider);
     isWide = draft.registers[r].isWide;
     d.info.reads.push_back(r);
     return r;
@@ -491,6 +498,7 @@ uint32_t FunctionDecoder::anyDestination(const Operand &o, Draft &d,
     fail(o.at, quote(o.name) + " is a predicate; expected a data register");
   if (draft.registers[r].type == "b128")
     fail(o.at, quote(o.name) + " has 128 bits");
+  checkType(o, r, operandType, mayBeWider);
   isWide = draft.registers[r].isWide;
   d.info.writes.push_back(r);
   return r;
@@ -602,6 +610,61 @@ void FunctionDecoder::needOperands(const Statement &s, size_t least,
                  std::to_string(s.operands.size()));
 }
 
+/// u, s and b of one width are the same to an integer instruction; a float
+/// register is a float, a bit register may hold anything of its width.
+static bool sameClass(std::string_view reg, std::string_view type) {
+  char a = reg[0], b = type[0];
+  // bf16 and f16x2 live in registers of bits; "b" of both is not their class.
+  bool isBits = a == 'b' && (reg[1] >= '0' && reg[1] <= '9');
+  bool wantsBits = b == 'b' && (type[1] >= '0' && type[1] <= '9');
+  if (isBits || wantsBits || reg == type)
+    return true;
+  bool isInteger = a == 'u' || a == 's', wantsInteger = b == 'u' || b == 's';
+  return isInteger && wantsInteger;
+}
+
+void FunctionDecoder::checkType(const Operand &o, uint32_t reg,
+                                std::string_view type, bool wider) {
+  std::string_view declared = draft.registers[reg].type;
+  uint32_t want = typeBytes(type), have = typeBytes(declared);
+  if (!want || !have || o.kind != Operand::Name)
+    return;
+  bool fits = have == want || (wider && have > want);
+  if (fits && sameClass(declared, type))
+    return;
+  fail(o.at, quote(o.name) + " is a register of ." + std::string(declared) +
+                 "; this operand is ." + std::string(type));
+}
+
+/// The type of operand `i` of a plain row, empty when the row's own width says
+/// enough. PTX ISA 9.1, the syntax of each instruction.
+static std::string_view plainType(const OpcodeMatch &m, size_t i) {
+  if (m.types.empty())
+    return {};
+  std::string_view name = m.row->mnemonic, type = m.types[0];
+  static constexpr const char *kSame[] = {
+      "add",      "sub",  "mul",   "mad",   "div",   "rem",  "abs",   "neg",
+      "min",      "max",  "and",   "or",    "xor",   "not",  "cnot",  "fma",
+      "sqrt",     "rcp",  "rsqrt", "ex2",   "lg2",   "sin",  "cos",   "tanh",
+      "copysign", "selp", "shl",   "shr",   "popc",  "clz",  "bfind", "brev",
+      "bfe",      "bfi",  "slct",  "mul24", "mad24", "addc", "subc",  "madc"};
+  bool isKnown = false;
+  for (const char *same : kSame)
+    isKnown |= name == same;
+  if (!isKnown || type == "pred")
+    return {};
+  if (m.has("wide") && (i == 0 || i == 3))
+    return typeBytes(type) == 2 ? "b32" : "b64";
+  bool isCount = (name == "popc" || name == "clz" || name == "bfind") && i == 0;
+  bool isAmount = (name == "shl" || name == "shr") && i == 2;
+  bool isField = (name == "bfe" && i >= 2) || (name == "bfi" && i >= 3);
+  if (isCount || isAmount || isField)
+    return "u32";
+  if (name == "slct" && i == 3)
+    return m.types[1];
+  return type;
+}
+
 void FunctionDecoder::plainOperands(const Statement &s, const OpcodeMatch &m,
                                     Draft &d) {
   std::string_view pattern = m.row->operands;
@@ -612,6 +675,7 @@ void FunctionDecoder::plainOperands(const Statement &s, const OpcodeMatch &m,
   for (size_t i = 0; i < pattern.size(); ++i) {
     const Operand &o = s.operands[i];
     char p = pattern[i];
+    operandType = plainType(m, i);
     if (p == 'W' || p == 'L') {
       d.inst.dst = destination(o, p == 'L', d);
       d.fields |= kFieldDst;
@@ -628,12 +692,15 @@ void FunctionDecoder::plainOperands(const Statement &s, const OpcodeMatch &m,
       d.inst.imm = int32_t(immediate(o));
     }
   }
+  operandType = {};
 }
 
 void FunctionDecoder::instruction(const Statement &s) {
   const OpcodeMatch *m = opcodes.find(s.opcode);
   if (!m)
     fail(s.at, "unsupported instruction " + quote(s.opcode));
+  if (auto problem = checkTarget(target, s.opcode, *m))
+    fail(s.at, *problem);
   Draft d;
   d.inst.row = m->index;
   d.inst.mods = m->mods;

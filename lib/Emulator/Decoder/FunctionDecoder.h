@@ -20,6 +20,7 @@
 #include "InstructionTable.h"
 #include "Modifiers.h"
 #include "ModuleImpl.h"
+#include "Targets.h"
 
 #include <cstdlib>
 #include <map>
@@ -73,6 +74,10 @@ private:
   void declareRegisters(const ast::Statement &s);
   void declareVariable(const ast::Variable &v, Scope &into);
   void instruction(const ast::Statement &s);
+  /// Refuses a register that an operand of this type cannot name; wider ones
+  /// are good for what is extended or cut.
+  void checkType(const ast::Operand &o, uint32_t reg, std::string_view type,
+                 bool mayBeWider = false);
   void plainOperands(const ast::Statement &s, const OpcodeMatch &m, Draft &d);
 
   // Calls.cpp
@@ -156,6 +161,7 @@ private:
   Kernel &kernel;
   DraftKernel draft;
   OpcodeTable opcodes;
+  Target target;
   /// The module's variables, then the function's scopes.
   std::vector<Scope> scopes;
   std::vector<Scope> labelScopes; ///< of the body being walked
@@ -171,6 +177,9 @@ private:
   uint32_t carryRegister = kNone; ///< CC.CF, once it is used
   uint32_t frameAlignment = 16;
   uint32_t line = 0; ///< of the operand in hand
+  /// What the operand in hand has to be, empty when anything goes.
+  std::string_view operandType;
+  bool mayBeWider = false;
   bool hasIndirectCall = false;
   int32_t locFile = -1, inlinedFile = -1;
   uint32_t locLine = 0, inlinedLine = 0;

@@ -22,8 +22,6 @@
 using namespace ptxvm;
 
 namespace {
-using Bits = std::vector<uint64_t>;
-
 struct Range {
   uint32_t first = ~0u, last = 0;
   uint32_t reg = 0;
@@ -36,42 +34,30 @@ struct Range {
 class Liveness {
 public:
   Liveness(const DraftKernel &draft, const std::vector<Draft> &code)
-      : draft(draft), code(code), words((draft.registers.size() + 63) / 64) {}
+      : draft(draft), code(code) {}
 
   std::vector<Range> run() {
     findBlocks();
-    solve();
-    std::vector<Range> ranges(draft.registers.size());
+    ranges.resize(draft.registers.size());
     for (uint32_t r = 0; r < ranges.size(); ++r)
       ranges[r].reg = r;
-    for (size_t b = 0; b < first.size(); ++b) {
-      extendAll(ranges, in[b], first[b]);
-      extendAll(ranges, out[b], last(b) - 1);
+    findUses();
+    std::vector<uint32_t> batch;
+    for (uint32_t r = 0; r < ranges.size(); ++r) {
+      if (!usedFirst[r].empty())
+        batch.push_back(r);
+      if (batch.size() == 64 || (r + 1 == ranges.size() && !batch.empty())) {
+        solve(batch);
+        batch.clear();
+      }
     }
-    for (uint32_t i = 0; i < code.size(); ++i) {
-      for (uint32_t r : code[i].info.reads)
-        ranges[r].extend(i);
-      for (uint32_t r : code[i].keeps)
-        ranges[r].extend(i);
-      for (uint32_t r : code[i].info.writes)
-        ranges[r].extend(i);
-      for (uint32_t r : code[i].hiddenReads)
-        ranges[r].extend(i);
-    }
-    return ranges;
+    return std::move(ranges);
   }
 
 private:
   uint32_t last(size_t b) const {
     return b + 1 < first.size() ? first[b + 1] : uint32_t(code.size());
   }
-  static void extendAll(std::vector<Range> &ranges, const Bits &set,
-                        uint32_t at) {
-    for (size_t w = 0; w < set.size(); ++w)
-      for (uint64_t bits = set[w]; bits; bits &= bits - 1)
-        ranges[w * 64 + unsigned(__builtin_ctzll(bits))].extend(at);
-  }
-
   void findBlocks() {
     std::vector<char> leads(code.size() + 1, 0);
     leads[0] = 1;
@@ -87,58 +73,92 @@ private:
         first.push_back(i);
       blockOf[i] = uint32_t(first.size() - 1);
     }
-    successors.resize(first.size());
+    predecessors.resize(first.size());
     for (size_t b = 0; b < first.size(); ++b) {
       const Draft &end = code[last(b) - 1];
       for (uint32_t t : end.targets)
-        successors[b].push_back(blockOf[t]);
+        predecessors[blockOf[t]].push_back(uint32_t(b));
       if (!(end.endsPath && !end.isGuarded) && b + 1 < first.size())
-        successors[b].push_back(uint32_t(b + 1));
+        predecessors[b + 1].push_back(uint32_t(b));
     }
   }
 
-  void solve() {
-    in.assign(first.size(), Bits(words));
-    out = in;
-    std::vector<Bits> use = in, def = in;
-    auto set = [](Bits &b, uint32_t r) { b[r / 64] |= 1ull << (r % 64); };
-    auto test = [](const Bits &b, uint32_t r) {
-      return b[r / 64] >> (r % 64) & 1;
+  /// For each register the blocks that read it before they write it, and those
+  /// that write it. Most registers live inside one block and have none.
+  void findUses() {
+    usedFirst.resize(ranges.size());
+    writes.resize(ranges.size());
+    std::vector<uint32_t> writtenIn(ranges.size(), kNone);
+    auto note = [](std::vector<uint32_t> &blocks, uint32_t b) {
+      if (blocks.empty() || blocks.back() != b)
+        blocks.push_back(b);
     };
-    for (size_t b = 0; b < first.size(); ++b)
+    for (uint32_t b = 0; b < first.size(); ++b)
       for (uint32_t i = first[b]; i < last(b); ++i) {
         for (const auto *used :
              {&code[i].info.reads, &code[i].keeps, &code[i].hiddenReads})
-          for (uint32_t r : *used)
-            if (!test(def[b], r))
-              set(use[b], r);
+          for (uint32_t r : *used) {
+            ranges[r].extend(i);
+            if (writtenIn[r] != b)
+              note(usedFirst[r], b);
+          }
         for (uint32_t r : code[i].info.writes) {
-          if (code[i].isGuarded && !test(def[b], r))
-            set(use[b], r);
-          set(def[b], r);
+          ranges[r].extend(i);
+          if (code[i].isGuarded && writtenIn[r] != b)
+            note(usedFirst[r], b);
+          writtenIn[r] = b;
+          note(writes[r], b);
         }
       }
+  }
+
+  /// Liveness of up to 64 registers, one bit each, so that memory does not
+  /// grow with blocks times registers.
+  void solve(const std::vector<uint32_t> &batch) {
+    size_t n = first.size();
+    std::vector<uint64_t> use(n), def(n), in(n), out(n);
+    for (size_t k = 0; k < batch.size(); ++k) {
+      for (uint32_t b : usedFirst[batch[k]])
+        use[b] |= 1ull << k;
+      for (uint32_t b : writes[batch[k]])
+        def[b] |= 1ull << k;
+    }
     for (bool changed = true; changed;) {
       changed = false;
-      for (size_t b = first.size(); b-- > 0;) {
-        for (uint32_t s : successors[b])
-          for (size_t w = 0; w < words; ++w)
-            out[b][w] |= in[s][w];
-        for (size_t w = 0; w < words; ++w) {
-          uint64_t bits = use[b][w] | (out[b][w] & ~def[b][w]);
-          changed |= bits != in[b][w];
-          in[b][w] = bits;
-        }
+      for (size_t b = n; b-- > 0;) {
+        uint64_t bits = use[b] | (out[b] & ~def[b]);
+        if (bits == in[b])
+          continue;
+        changed = true;
+        in[b] = bits;
+        for (uint32_t p : predecessors[b])
+          out[p] |= bits;
       }
     }
+    // A range needs only the first and the last block.
+    uint64_t starts = 0, ends = 0;
+    for (size_t b = 0; b < n; ++b) {
+      extendNew(batch, in[b], first[b], starts);
+      extendNew(batch, out[b], last(b) - 1, starts);
+      size_t c = n - 1 - b;
+      extendNew(batch, out[c], last(c) - 1, ends);
+      extendNew(batch, in[c], first[c], ends);
+    }
+  }
+
+  /// Registers of `bits` that are not in `known` yet are alive at `at`.
+  void extendNew(const std::vector<uint32_t> &batch, uint64_t bits, uint32_t at,
+                 uint64_t &known) {
+    for (uint64_t fresh = bits & ~known; fresh; fresh &= fresh - 1)
+      ranges[batch[unsigned(__builtin_ctzll(fresh))]].extend(at);
+    known |= bits;
   }
 
   const DraftKernel &draft;
   const std::vector<Draft> &code;
-  size_t words;
   std::vector<uint32_t> first;
-  std::vector<std::vector<uint32_t>> successors;
-  std::vector<Bits> in, out;
+  std::vector<std::vector<uint32_t>> predecessors, usedFirst, writes;
+  std::vector<Range> ranges;
 };
 
 /// Slots of one width with a free list.

@@ -44,8 +44,10 @@ void FamilyDecoders::comparison() {
   // lo ls hi hs are lt le gt ge of unsigned numbers.
   d.inst.imm = compare >= 6 && compare <= 9 ? compare - 4 : compare;
   bool wide = isWideType(m.types.back());
+  f.operandType = m.types.back();
   data(&Instruction::a, kFieldA, s.operands[1], wide);
   data(&Instruction::b, kFieldB, s.operands[2], wide);
+  f.operandType = {};
   uint32_t combine = m.has("and") ? 1 : m.has("or") ? 2 : m.has("xor") ? 3 : 0;
   if ((combine != 0) != (s.operands.size() == 4))
     f.fail(s.at, "'" + d.info.opcode +

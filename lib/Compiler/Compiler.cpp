@@ -40,13 +40,25 @@ DialectRegistry makeRegistry() {
   return registry;
 }
 
-bool holdsAttention(func::FuncOp func) {
-  return func
-      .walk([](Operation *op) {
-        return isa<AttentionOp, MergeOp>(op) ? WalkResult::interrupt()
-                                             : WalkResult::advance();
-      })
-      .wasInterrupted();
+SmallVector<Operation *> findAttention(func::FuncOp func) {
+  SmallVector<Operation *> found;
+  func.walk([&](Operation *op) {
+    if (isa<AttentionOp, MergeOp>(op))
+      found.push_back(op);
+  });
+  return found;
+}
+
+/// A package launches one op of one function, by the function's arguments.
+LogicalResult checkOneAttention(func::FuncOp func) {
+  SmallVector<Operation *> found = findAttention(func);
+  if (found.size() == 1)
+    return success();
+  return found[1]->emitOpError("is number 2 of ")
+         << found.size() << " in '" << func.getName()
+         << "'; a function to launch from outside holds one, with arguments "
+            "for operands; what computes around attention is compiled by "
+            "fa-opt";
 }
 
 class Compilation {
@@ -113,13 +125,15 @@ LogicalResult Compilation::parse() {
 LogicalResult Compilation::selectEntry() {
   SmallVector<func::FuncOp> candidates;
   for (auto func : module->getOps<func::FuncOp>())
-    if (holdsAttention(func))
+    if (!findAttention(func).empty())
       candidates.push_back(func);
   Location loc = module->getLoc();
   if (candidates.empty())
     return emitError(loc) << "no function holds an fa.attention";
   if (options.entry.empty())
-    return success();
+    return success(llvm::all_of(candidates, [](func::FuncOp func) {
+      return succeeded(checkOneAttention(func));
+    }));
 
   auto names = llvm::map_range(
       candidates, [](func::FuncOp func) { return func.getName(); });
@@ -128,10 +142,13 @@ LogicalResult Compilation::selectEntry() {
                           << "' names no function that holds attention; "
                              "there are "
                           << llvm::join(names, ", ");
-  for (func::FuncOp func : candidates)
-    if (func.getName() != options.entry &&
-        SymbolTable::symbolKnownUseEmpty(func, *module))
+  for (func::FuncOp func : candidates) {
+    bool isEntry = func.getName() == options.entry;
+    if (isEntry && failed(checkOneAttention(func)))
+      return failure();
+    if (!isEntry && SymbolTable::symbolKnownUseEmpty(func, *module))
       func.erase();
+  }
   return success();
 }
 

@@ -85,8 +85,19 @@ FailureOr<farun::Operand> buildOperand(func::FuncOp func, size_t index,
   operand.role = fields.string("role");
   operand.dims = strings(fields.array("dims"));
   std::string kind = fields.string("kind"), type = fields.string("type");
+  if (auto also = fields.optional<ArrayAttr>("also"))
+    for (Attribute further : also) {
+      Fields use(func, further, kOperandsAttr);
+      operand.also.push_back({use.string("role"), strings(use.array("dims"))});
+      if (!use.good())
+        return failure();
+    }
   if (!fields.good())
     return failure();
+  if (operand.role == "none")
+    return func.emitError() << "argument " << index << " of '" << func.getName()
+                            << "' is no operand of fa.attention; a function to "
+                               "launch from outside has no others";
   operand.kind = kind == "output"   ? farun::OperandKind::Output
                  : kind == "scalar" ? farun::OperandKind::Scalar
                                     : farun::OperandKind::Input;
@@ -99,7 +110,13 @@ FailureOr<farun::Operand> buildOperand(func::FuncOp func, size_t index,
     return func.emitError() << "'" << kOperandsAttr << "' has " << index + 1
                             << " entries or more, the function has "
                             << func.getNumArguments() << " arguments";
-  if (auto shaped = dyn_cast<ShapedType>(func.getArgument(index).getType()))
+  // What the user's type said, where the compiler opened it.
+  if (auto stated = func.getArgAttrOfType<DenseI64ArrayAttr>(index, kShapeAttr))
+    for (int64_t extent : stated.asArrayRef())
+      operand.shape.push_back(ShapedType::isDynamic(extent) ? farun::kDynamic
+                                                            : extent);
+  else if (auto shaped =
+               dyn_cast<ShapedType>(func.getArgument(index).getType()))
     for (int64_t extent : shaped.getShape())
       operand.shape.push_back(ShapedType::isDynamic(extent) ? farun::kDynamic
                                                             : extent);
@@ -251,11 +268,11 @@ FailureOr<farun::Entry> buildEntry(func::FuncOp func) {
   }
   for (StringRef role : {"query", "key", "value"})
     if (llvm::none_of(entry.operands,
-                      [&](auto &operand) { return operand.role == role; }))
+                      [&](auto &operand) { return operand.hasRole(role); }))
       return func.emitError() << "'" << func.getName()
                               << "' has no argument that is the " << role
-                              << " alone; one for each of query, key and value "
-                                 "is needed to launch it from outside";
+                              << "; query, key and value must be arguments to "
+                                 "launch it from outside";
   FailureOr<farun::Attention> attention = buildAttention(func);
   if (failed(attention))
     return failure();
@@ -293,7 +310,7 @@ FailureOr<farun::Manifest> buildManifest(ModuleOp module) {
   }
   if (manifest.entries.empty())
     return module.emitError()
-           << "no function has exactly one fa.attention, on its arguments; "
+           << "no function holds one fa.attention with arguments for operands; "
               "what computes around attention is compiled by fa-opt";
   return manifest;
 }

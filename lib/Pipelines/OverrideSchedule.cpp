@@ -17,6 +17,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace mlir::fa {
 
@@ -25,9 +26,13 @@ namespace mlir::fa {
 
 namespace {
 
-constexpr llvm::StringLiteral kKeys[] = {"tile_q", "tile_kv", "warps",
-                                         "stages", "state",   "splits",
-                                         "query",  "pingpong"};
+struct Key {
+  StringLiteral name;
+  bool isNumber;
+};
+constexpr Key kKeys[] = {{"tile_q", true}, {"tile_kv", true},  {"warps", true},
+                         {"stages", true}, {"state", false},   {"splits", true},
+                         {"query", false}, {"pingpong", false}};
 
 bool isWord(StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) {
@@ -35,21 +40,40 @@ bool isWord(StringRef text) {
   });
 }
 
+std::string keyNames() {
+  return llvm::join(
+      llvm::map_range(kKeys,
+                      [](const Key &key) { return StringRef(key.name); }),
+      ", ");
+}
+
+/// Whether the number has a place; the verifier knows what is sensible.
+bool isNumber(StringRef text) {
+  int64_t number;
+  return !text.getAsInteger(10, number);
+}
+
 /// "tile_q=64,state=shared" as the text of an attribute; "" after an error.
 std::string attributeText(StringRef schedule, Location loc) {
   std::string text;
+  llvm::StringSet<> seen;
   for (StringRef item : llvm::split(schedule, ',')) {
-    auto [key, value] = item.split('=');
-    if (!llvm::is_contained(kKeys, key)) {
-      emitError(loc) << "schedule: '" << item
-                     << "' sets no key; accepted: " << llvm::join(ArrayRef<llvm::StringLiteral>(kKeys), ", ");
+    auto [name, value] = item.split('=');
+    const Key *key = llvm::find_if(
+        kKeys, [name = name](const Key &known) { return known.name == name; });
+    auto fail = [&](const Twine &why) {
+      emitError(loc) << "schedule: '" << item << "'" << why;
       return "";
-    }
-    if (!isWord(value)) {
-      emitError(loc) << "schedule: '" << item << "' is not of the form KEY=V";
-      return "";
-    }
-    text += (text.empty() ? "" : ", ") + (key + " = " + value).str();
+    };
+    if (key == std::end(kKeys))
+      return fail(" sets no key; accepted: " + keyNames());
+    if (!isWord(value))
+      return fail(" is not of the form KEY=V");
+    if (key->isNumber && !isNumber(value))
+      return fail(": " + name + " takes a whole number, found " + value);
+    if (!seen.insert(name).second)
+      return fail(": " + name + " is set twice");
+    text += (text.empty() ? "" : ", ") + (name + " = " + value).str();
   }
   return "#fa.schedule<" + text + ">";
 }

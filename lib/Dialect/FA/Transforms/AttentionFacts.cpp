@@ -98,12 +98,30 @@ static std::string printType(Type type) {
 
 static DictionaryAttr describeOperand(Builder &b, StringRef role,
                                       StringRef kind, Type type,
-                                      ArrayRef<StringRef> dims) {
-  return b.getDictionaryAttr(
-      {b.getNamedAttr("role", b.getStringAttr(role)),
-       b.getNamedAttr("kind", b.getStringAttr(kind)),
-       b.getNamedAttr("type", b.getStringAttr(printType(type))),
-       b.getNamedAttr("dims", b.getStrArrayAttr(dims))});
+                                      ArrayRef<StringRef> dims,
+                                      ArrayRef<Attribute> also) {
+  SmallVector<NamedAttribute> facts = {
+      b.getNamedAttr("role", b.getStringAttr(role)),
+      b.getNamedAttr("kind", b.getStringAttr(kind)),
+      b.getNamedAttr("type", b.getStringAttr(printType(type))),
+      b.getNamedAttr("dims", b.getStrArrayAttr(dims))};
+  if (!also.empty())
+    facts.push_back(b.getNamedAttr("also", b.getArrayAttr(also)));
+  return b.getDictionaryAttr(facts);
+}
+
+/// The roles that an argument has beside `first`: role and dims of each.
+static SmallVector<Attribute>
+describeFurtherRoles(Builder &b, BlockArgument argument,
+                     const AttentionOperand *first,
+                     ArrayRef<AttentionOperand> operands) {
+  SmallVector<Attribute> also;
+  for (const AttentionOperand &operand : operands)
+    if (&operand != first && findArgument(operand.value) == argument)
+      also.push_back(b.getDictionaryAttr(
+          {b.getNamedAttr("role", b.getStringAttr(operand.role)),
+           b.getNamedAttr("dims", b.getStrArrayAttr(operand.dims))}));
+  return also;
 }
 
 bool mlir::fa::isOnArguments(func::FuncOp func, AttentionOp op) {
@@ -139,7 +157,9 @@ static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {
     } else if (!isa<ShapedType>(argument.getType())) {
       kind = "scalar";
     }
-    result.push_back(describeOperand(b, role, kind, argument.getType(), dims));
+    result.push_back(
+        describeOperand(b, role, kind, argument.getType(), dims,
+                        describeFurtherRoles(b, argument, operand, operands)));
   }
   return b.getArrayAttr(result);
 }

@@ -15,6 +15,7 @@
 
 #include "AttentionFacts.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Dialect/FA/Transforms/BufferizableOpInterfaceImpl.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
 #include "fa/Dialect/FA/Transforms/Transforms.h"
@@ -158,6 +159,41 @@ static LogicalResult turnResultsIntoArguments(func::FuncOp func) {
 }
 
 //===----------------------------------------------------------------------===//
+// Step 3: extents of 0 become open ones
+//===----------------------------------------------------------------------===//
+
+/// The type with each extent of 0 open; null when there is none.
+static MemRefType openEmptyExtents(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  if (!memref || !llvm::is_contained(memref.getShape(), 0))
+    return {};
+  SmallVector<int64_t> shape(memref.getShape());
+  llvm::replace(shape, int64_t(0), ShapedType::kDynamic);
+  return MemRefType::get(shape, memref.getElementType(), memref.getLayout(),
+                         memref.getMemorySpace());
+}
+
+/// A memref of no elements has no first one for a view to start at, and loops
+/// over it are folded away with the whole program: so a kernel for any extent
+/// is made of it, whose launch with 0 rows is skipped.
+static void openEmptyArguments(func::FuncOp func, AttentionOp op) {
+  Builder b(func.getContext());
+  for (BlockArgument argument : func.getArguments()) {
+    MemRefType open = openEmptyExtents(argument.getType());
+    bool isOnlyOurs = llvm::all_of(argument.getUsers(),
+                                   [&](Operation *user) { return user == op; });
+    if (!open || !isOnlyOurs)
+      continue;
+    auto shape = cast<MemRefType>(argument.getType()).getShape();
+    func.setArgAttr(argument.getArgNumber(), kShapeAttr,
+                    b.getDenseI64ArrayAttr(shape));
+    argument.setType(open);
+  }
+  func.setType(b.getFunctionType(func.getBody().front().getArgumentTypes(),
+                                 TypeRange()));
+}
+
+//===----------------------------------------------------------------------===//
 // Entry points
 //===----------------------------------------------------------------------===//
 
@@ -168,9 +204,11 @@ LogicalResult mlir::fa::bufferizeAttention(func::FuncOp func) {
     recordSource(func, ops.front());
   if (!hasTensorForm(func))
     return success();
-  if (failed(checkBufferizable(func)) || failed(bufferizeAlone(func)))
+  if (failed(checkBufferizable(func)) || failed(bufferizeAlone(func)) ||
+      failed(turnResultsIntoArguments(func)))
     return failure();
-  return turnResultsIntoArguments(func);
+  func.walk([&](AttentionOp op) { openEmptyArguments(func, op); });
+  return success();
 }
 
 namespace {

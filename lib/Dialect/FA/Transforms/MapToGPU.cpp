@@ -91,6 +91,16 @@ LogicalResult ProgramMapper::verifyProgram() {
   return success();
 }
 
+/// The name of a function as PTX can spell it: letters, digits, '_' and '$',
+/// no digit first.
+static std::string spellForPTX(StringRef name) {
+  std::string text = name.str();
+  for (char &c : text)
+    if (!llvm::isAlnum(c) && c != '_' && c != '$')
+      c = '_';
+  return llvm::isDigit(text.front()) ? "_" + text : text;
+}
+
 /// The names follow from the function's, so that two compilations agree.
 void ProgramMapper::createKernel() {
   Location loc = program.getLoc();
@@ -98,7 +108,7 @@ void ProgramMapper::createKernel() {
   while (isa_and_nonnull<gpu::GPUModuleOp>(last->getNextNode()))
     last = last->getNextNode();
   builder.setInsertionPointAfter(last);
-  std::string name = function.getName().str();
+  std::string name = spellForPTX(function.getName());
   kernels = gpu::GPUModuleOp::create(builder, loc, name + "_kernels");
   symbols.insert(kernels);
   // A second program of the function got a number; its kernel gets it too.

@@ -52,3 +52,15 @@ func.func @negative_memrefs(%q: memref<1x1x16x16xf16>, %o: memref<1x1x16x16xf16>
   fa.attention %q, %q, %q outs(%o : memref<1x1x16x16xf16>) : memref<1x1x16x16xf16>, memref<1x1x16x16xf16>, memref<1x1x16x16xf16>
   return
 }
+
+// -----
+
+// No keys: a kernel for any number of them, and what the type said beside it.
+// CHECK-LABEL: func.func @no_keys
+// CHECK-SAME:    %[[Q:[a-z0-9]+]]: memref<1x8x128x64xf16, strided<[?, ?, ?, ?], offset: ?>>,
+// CHECK-SAME:    %[[KV:[a-z0-9]+]]: memref<1x8x?x64xf16, strided<[?, ?, ?, ?], offset: ?>> {fa.shape = array<i64: 1, 8, 0, 64>},
+// CHECK:         fa.attention %[[Q]], %[[KV]], %[[KV]]
+func.func @no_keys(%q: tensor<1x8x128x64xf16>, %kv: tensor<1x8x0x64xf16>) -> tensor<1x8x128x64xf16> {
+  %o = fa.attention %q, %kv, %kv : tensor<1x8x128x64xf16>, tensor<1x8x0x64xf16>, tensor<1x8x0x64xf16> -> tensor<1x8x128x64xf16>
+  return %o : tensor<1x8x128x64xf16>
+}

@@ -18,7 +18,8 @@ namespace mlir::fa {
 inline constexpr llvm::StringLiteral kTargetAttr = "fa.target";
 
 /// Function: an array of dictionaries {role, kind, type, dims}, one for each
-/// argument, inputs first, then the results. Set by the tile stage.
+/// argument, inputs first, then the results; `also` lists {role, dims} of the
+/// further roles of an argument. Set by the tile stage.
 inline constexpr llvm::StringLiteral kOperandsAttr = "fa.operands";
 
 /// Function: a dictionary {scale, masks, layout, empty_row, schedule} with the
@@ -30,6 +31,10 @@ inline constexpr llvm::StringLiteral kSourceAttr = "fa.source";
 
 /// Argument of a function: the buffer, or the row, of the state trace.
 inline constexpr llvm::StringLiteral kTraceAttr = "fa.trace";
+
+/// Argument of a function: the extents that its type stated before those of 0
+/// were opened. Set by the tile stage.
+inline constexpr llvm::StringLiteral kShapeAttr = "fa.shape";
 
 /// scf.forall of a tile program: its complete #fa.schedule.
 inline constexpr llvm::StringLiteral kScheduleAttr = "fa.schedule";

@@ -40,6 +40,10 @@ def FABufferizeAttention
     module (its signature changes), and a returned value that is not made in the
     function, which would need a copy.
 
+    An extent that a type says is 0 becomes an open one, since a kernel that
+    serves any extent serves none too; `fa.shape` on the argument keeps what the
+    type said, for the manifest.
+
     Each function notes the text of its op in `fa.source`.
   }];
   let dependentDialects = ["memref::MemRefDialect",

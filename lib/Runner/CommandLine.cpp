@@ -14,6 +14,7 @@
 #include "fa/Runner/Report.h"
 #include "fa/Support/Npy.h"
 #include "fa/Support/OutputFile.h"
+#include "fa/Support/SpeedOfLight.h"
 #include "fa/Support/ToolOptions.h"
 
 #include <CLI/CLI.hpp>
@@ -163,6 +164,8 @@ void printResult(const RunResult &result, const Options &options) {
   if (options.deviceOptions.countersFile == kStdout)
     for (const auto &[name, value] : result.counters)
       std::printf("counter: %s=%.15g\n", name.c_str(), value);
+  if (const Chip *chip = findChip(options.deviceOptions.chip))
+    std::fputs(speedOfLightTable(*chip, result.counters).c_str(), stdout);
   for (const Comparison &comparison : result.comparisons)
     std::printf("%s\n", comparison.str().c_str());
 }
@@ -430,7 +433,7 @@ int runTool(int argc, char **argv, const DeviceRegistry &registry,
     return *code;
   options.deviceOptions.counters =
       !options.deviceOptions.countersFile.empty() ||
-      !options.reportFile.empty();
+      !options.deviceOptions.chip.empty() || !options.reportFile.empty();
   try {
     return Tool(options, registry, compile).execute();
   } catch (const std::bad_alloc &) {

@@ -14,8 +14,14 @@ const std::vector<DeviceOption> &deviceOptionTable() {
        "all", &DeviceOptions::sanitize},
       {"--counters", "count; to a JSON file when one is named", kStdout,
        &DeviceOptions::countersFile},
-      {"--order", "round-robin, reverse or random:SEED", nullptr,
-       &DeviceOptions::order},
+      {"--chip",
+       "count, and print the least time that each resource of this chip needs: "
+       "A100, H100, H200 or L40S",
+       nullptr, &DeviceOptions::chip},
+      {"--order",
+       "round-robin, reverse, random:SEED, or random:FIRST..LAST: with each "
+       "seed, to the same bits",
+       nullptr, &DeviceOptions::order},
       {"--threads", "host threads; 0 = one for each core", nullptr,
        &DeviceOptions::threads},
       {"--max-instructions", "stop a kernel after so many warp instructions",

@@ -14,6 +14,7 @@
 
 #include "fa/Emulator/Counters.h"
 #include "fa/Emulator/Setup.h"
+#include "fa/Support/SpeedOfLight.h"
 #include "fa/Support/ToolOptions.h"
 
 #include <CLI/CLI.hpp>
@@ -79,6 +80,9 @@ int writeCounters(const Options &o, const Counters &counters,
   if (o.device.countersFile == farun::kStdout)
     for (const auto &[name, value] : counters.values())
       std::printf("counter: %s=%.15g\n", name.c_str(), value);
+  if (const farun::Chip *chip = farun::findChip(o.device.chip))
+    std::fputs(farun::speedOfLightTable(*chip, counters.values()).c_str(),
+               stdout);
   std::string file = countersFile(o);
   if (file.empty())
     return 0;
@@ -194,7 +198,7 @@ int run(const Options &o) {
     std::fwrite(text.data(), 1, text.size(), stdout);
   });
   Counters counters;
-  if (!o.device.countersFile.empty())
+  if (!o.device.countersFile.empty() || !o.device.chip.empty())
     device.addObserver(counters);
   farun::OutputFiles files;
   if (std::string file = countersFile(o); !file.empty())

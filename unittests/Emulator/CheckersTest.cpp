@@ -208,6 +208,9 @@ const FaultCase kBarriers[] = {
      "meet in one phase of barrier 1",
      "setp.eq.u32 %p0, %w, 9; @%first bar.red.popc.u32 %r0, 1, 64, %p0; "
      "@%second bar.red.popc.u32 %r0, 1, 64, %p0;"},
+    {"nobodyWaits", "barriers", "@%first bar.arrive 2, 64;",
+     "the CTA ends while 32 of 64 threads have arrived at barrier 2",
+     "@%first bar.arrive 2, 64; @%second bar.sync 2, 64;"},
     {"twice", "barriers",
      "@%first bar.arrive 1, 64; @%first bar.arrive 1, 64; bar.sync 0; "
      "@%second bar.sync 1, 64;",
@@ -438,11 +441,12 @@ INSTANTIATE_TEST_SUITE_P(Race, RaceTest, testing::ValuesIn(kRace),
 TEST(CheckerSet, names) {
   auto bad = CheckerSet::parse("race,luck");
   ASSERT_FALSE(bad);
-  EXPECT_EQ(bad.error().message,
-            "'luck' names no checker; accepted are all, none, help, bounds, "
-            "alignment, space, deadlock, initialisation, async-wait, wgmma, "
-            "registers, mbarrier, division, proxy-fence, barriers, warp-sync, "
-            "leaks, race, global-race");
+  EXPECT_EQ(
+      bad.error().message,
+      "'luck' names no checker; accepted are all, none, help, bounds, "
+      "alignment, space, deadlock, determinism, initialisation, async-wait, "
+      "wgmma, registers, mbarrier, division, proxy-fence, barriers, "
+      "warp-sync, leaks, race, global-race");
   EXPECT_TRUE(CheckerSet::parse("none")->empty());
   EXPECT_TRUE(CheckerSet::parse("bounds")->empty());
   EXPECT_FALSE(CheckerSet::parse("race")->empty());

@@ -58,7 +58,44 @@ const FaultCase kWarpSync[] = {
         @%p0 st.shared.v4.u32 [%b], {0, 0, 0, 0};
         bar.sync 0;
         ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%b];)"},
+    {"notInItsOwnMask", "warp-sync",
+     "shfl.sync.idx.b32 %r0, %tid, 0, 31, 0xFFFF;",
+     "is executed by a lane that its membermask 0x0000ffff leaves out; 15 "
+     "other lanes do the like",
+     "setp.lt.u32 %p0, %l, 16; "
+     "@%p0 shfl.sync.idx.b32 %r0, %tid, 0, 31, 0xFFFF;"},
+    {"differentMasks", "warp-sync",
+     R"(setp.eq.u32 %p0, %l, 3;
+        selp.b32 %r0, 0xFFFFFFF, -1, %p0;
+        vote.sync.ballot.b32 %r1, %p0, %r0;)",
+     "is executed with different membermasks",
+     R"(setp.eq.u32 %p0, %l, 3;
+        selp.b32 %r0, -1, -1, %p0;
+        vote.sync.ballot.b32 %r1, %p0, %r0;)"},
+    {"readsAnAbsentLane", "warp-sync",
+     R"(setp.lt.u32 %p0, %l, 16;
+        @%p0 shfl.sync.idx.b32 %r0, %tid, 20, 31, 0xFFFF;)",
+     "reads from lane 20, which does not take part; 15 other lanes do the like",
+     R"(setp.lt.u32 %p0, %l, 16;
+        @%p0 shfl.sync.idx.b32 %r0, %tid, 12, 31, 0xFFFF;)"},
 };
+
+const FaultCase kDivision[] = {
+    {"divides", "division", "div.u32 %r0, %tid, %l;",
+     "div.u32 divides by zero [division; kernel k, CTA (0,0,0), warp 0, lane "
+     "0]",
+     "add.u32 %r1, %l, 1; div.u32 %r0, %tid, %r1;"},
+    {"remainder", "division", "shr.s32 %r1, %l, 1; rem.s32 %r0, %tid, %r1;",
+     "rem.s32 divides by zero; 1 other lane does the like",
+     "or.b32 %r1, %l, 1; rem.s32 %r0, %tid, %r1;"},
+    {"wide", "division",
+     "cvt.u64.u32 %rd0, %tid; cvt.u64.u32 %rd1, %l; div.u64 %rd2, %rd0, %rd1;",
+     "div.u64 divides by zero",
+     "cvt.u64.u32 %rd0, %tid; setp.ne.u32 %p0, %l, 0; cvt.u64.u32 %rd1, %l; "
+     "@%p0 div.u64 %rd2, %rd0, %rd1;"},
+};
+INSTANTIATE_TEST_SUITE_P(Division, OrderTest, testing::ValuesIn(kDivision),
+                         [](const auto &i) { return i.param.name; });
 
 const FaultCase kLeaks[] = {
     {"copyWithoutWait", "leaks",

@@ -208,7 +208,7 @@ TEST(Devices, TheEmulatorJudgesEveryOption) {
             "error: --threads=1025 is too many; accepted are 0 to 1024");
   EXPECT_EQ(refusal([](DeviceOptions &o) { o.order = "sideways"; }),
             "error: --order: unknown order 'sideways'; expected round-robin, "
-            "reverse or random:SEED");
+            "reverse, random:SEED or random:FIRST..LAST");
   EXPECT_EQ(refusal([](DeviceOptions &o) { o.tensorModel = "abacus"; }),
             "error: --tensor-model=abacus is unknown; accepted is fma (f32 "
             "chains), ampere or hopper");

@@ -44,8 +44,12 @@ struct DeviceState;
 struct OrderPolicy {
   enum Kind { RoundRobin, Reverse, Random } kind = RoundRobin;
   uint64_t seed = 0;
+  /// When larger than `seed`: the launch is run with each seed from the one to
+  /// the other on the same memory, and it is an error when the results are not
+  /// the same bits.
+  uint64_t lastSeed = 0;
 
-  /// "round-robin", "reverse" or "random:SEED".
+  /// "round-robin", "reverse", "random:SEED" or "random:FIRST..LAST".
   static Expected<OrderPolicy> parse(const std::string &text);
 };
 
@@ -180,6 +184,10 @@ public:
                 const LaunchShape &shape, const std::vector<Argument> &args);
 
 private:
+  Report launchInEachOrder(const Module &module, const std::string &kernel,
+                           const LaunchShape &shape,
+                           const std::vector<Argument> &args);
+
   DeviceOptions opts;
   std::unique_ptr<DeviceState> state;
   std::vector<ExecutionObserver *> observers;

@@ -85,6 +85,9 @@ struct InstructionInfo {
   std::vector<uint32_t> writes; ///< registers
   int32_t guard = -1;           ///< predicate register of `@p`, or -1
   bool isAligned = false;       ///< `.aligned`, or bar.* which implies it
+  /// Where a branch may go: pcs. `endsFlow`: never to the next pc.
+  std::vector<uint32_t> targets;
+  bool endsFlow = false;
   /// Shape of an mma; 0 for the others. A multiply-add counts 2 flops.
   uint16_t m = 0, n = 0, k = 0;
   /// Element type of A of an mma ("f16", "bf16", ...).
@@ -310,6 +313,9 @@ public:
   virtual std::string_view name() const = 0;
   /// EventInterest bits of the events its CTAObservers want.
   virtual uint32_t interests() const = 0;
+  /// True for what sums up a launch: when a launch is run in many orders, it
+  /// sees the first of them only.
+  virtual bool countsOnce() const { return false; }
 
   virtual void kernelBegin(const KernelEvent &) {}
   /// May return null to skip a CTA.

@@ -30,6 +30,7 @@ struct DeviceOptions {
   std::string sanitize;         ///< "", "all", "none" or a list of checkers
   std::string countersFile;     ///< "" none, kStdout lines, else a JSON file
   bool counters = false;        ///< count, for a file or for a report
+  std::string chip;             ///< whose speed of light is printed
   std::string tensorModel;
   std::string approx;
 };

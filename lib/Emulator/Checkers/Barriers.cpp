@@ -67,6 +67,24 @@ public:
     phases[e.barrier] = {};
   }
 
+  /// A phase that began and did not end.
+  void atEnd() {
+    for (uint32_t n = 0; n < phases.size(); ++n) {
+      const Phase &p = phases[n];
+      if (!p.inUse)
+        continue;
+      uint32_t arrived = 0, warp = 0;
+      for (uint32_t w = 0; w < p.arrived.size(); ++w) {
+        arrived += uint32_t(__builtin_popcount(p.arrived[w]));
+        warp = p.arrived[w] ? w : warp;
+      }
+      report(p.firstPc, warp, -1,
+             "the CTA ends while " + std::to_string(arrived) + " of " +
+                 count(p.expected) + " have arrived at barrier " +
+                 std::to_string(n));
+    }
+  }
+
 private:
   static std::string count(uint32_t expected) {
     return expected ? std::to_string(expected) + " threads"
@@ -82,6 +100,12 @@ public:
   uint32_t interests() const override { return kBarriers; }
   std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
     return std::make_unique<BarrierCTA>(event, name());
+  }
+  void ctaEnd(const CTAEvent &event, CTAObserver &observer,
+              bool completed) override {
+    if (completed)
+      static_cast<BarrierCTA &>(observer).atEnd();
+    Checker::ctaEnd(event, observer, completed);
   }
 };
 } // namespace

@@ -22,6 +22,8 @@ const std::vector<CheckerInfo> &ptxvm::allCheckers() {
       {"alignment", "accesses that are not naturally aligned", true, nullptr},
       {"space", "addresses of another state space", true, nullptr},
       {"deadlock", "warps that wait for each other for ever", true, nullptr},
+      {"determinism", "results that --order=random:FIRST..LAST finds to differ",
+       true, nullptr},
       {"initialisation",
        "reads of global, shared and local memory that nothing has written",
        true, makeInitialisationChecker},

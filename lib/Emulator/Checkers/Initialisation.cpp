@@ -6,10 +6,12 @@
 //===----------------------------------------------------------------------===//
 //
 // The device keeps a mark for every byte of a buffer. For shared and local
-// memory this checker keeps a bit for every byte: accesses are aligned, so a
-// lane's bits never cross a 64-bit word.
+// memory this checker keeps a bit for every byte: accesses of lanes are
+// aligned, so their bits never cross a 64-bit word. What copies write counts as
+// written when they are issued.
 //
 //===----------------------------------------------------------------------===//
+#include "ClusterState.h"
 #include "Findings.h"
 
 using namespace ptxvm;
@@ -29,6 +31,16 @@ public:
       bits.resize(at / 64 + 1);
     bits[at / 64] |= maskOf(bytes) << (at & 63);
   }
+  /// Any number of bytes, with any alignment.
+  void writeRange(uint64_t at, uint64_t bytes) {
+    forWords(at, bytes, [&](uint64_t from, uint32_t n) { write(from, n); });
+  }
+  bool isRangeWritten(uint64_t at, uint64_t bytes) const {
+    bool all = true;
+    forWords(at, bytes,
+             [&](uint64_t from, uint32_t n) { all &= isWritten(from, n); });
+    return all;
+  }
   uint64_t firstUnwritten(uint64_t at) const {
     while (isWritten(at, 1))
       ++at;
@@ -36,6 +48,14 @@ public:
   }
 
 private:
+  template <typename Visit>
+  static void forWords(uint64_t at, uint64_t bytes, Visit visit) {
+    for (uint64_t end = at + bytes; at < end;) {
+      uint64_t next = std::min(end, (at | 63) + 1);
+      visit(at, uint32_t(next - at));
+      at = next;
+    }
+  }
   static uint64_t maskOf(uint32_t bytes) {
     return bytes >= 64 ? ~0ull : (1ull << bytes) - 1;
   }
@@ -64,19 +84,29 @@ bool isRead(AccessKind kind) {
          kind == AccessKind::MatrixLoad || kind == AccessKind::AsyncRead;
 }
 
+/// Shared memory of a cluster, by rank.
+struct SharedBits {
+  explicit SharedBits(const CTAEvent &e)
+      : of(e.clusterSize, WrittenBits(e.sharedBytes)) {}
+  std::vector<WrittenBits> of;
+};
+
 class InitialisationCTA : public CheckerCTA {
 public:
   InitialisationCTA(const CTAEvent &event, std::string_view checker,
-                    const Device &device)
-      : CheckerCTA(event, checker), device(device), shared(event.sharedBytes),
-        threads(event.threads) {}
+                    const Device &device, std::shared_ptr<SharedBits> bits)
+      : CheckerCTA(event, checker), device(device), all(std::move(bits)),
+        shared(all->of[event.clusterRank]), threads(event.threads) {}
 
   void memoryAccess(const AccessEvent &e) override {
     if (e.space == Space::Global) {
       if (isRead(e.kind))
         readGlobal(e);
     } else if (e.space == Space::Shared) {
-      access(e, [this](unsigned) -> WrittenBits & { return shared; });
+      // Bulk copies are told by their own events.
+      if (e.proxy == Proxy::Generic)
+        access(e,
+               [&](unsigned) -> WrittenBits & { return all->of[e.ownerRank]; });
     } else if (e.space == Space::Local) {
       if (local.empty())
         local.resize((threads + 31) / 32 * 32);
@@ -91,7 +121,34 @@ public:
       shared.write(e.shared[__builtin_ctz(m)], e.bytes);
   }
 
+  void bulkCopyIssued(const BulkCopyEvent &e) override {
+    bool isStore = e.direction == BulkCopyEvent::SharedToGlobal;
+    if (isStore || e.direction == BulkCopyEvent::SharedToShared)
+      readRange(e.pc, e.warp, int(e.lane),
+                isStore ? e.sharedAddress : e.sourceAddress, e.bytes);
+    if (isStore || e.direction == BulkCopyEvent::Prefetch)
+      return;
+    for (uint32_t m = e.multicast ? e.multicast : 1u << e.sharedRank; m;
+         m &= m - 1)
+      all->of[unsigned(__builtin_ctz(m))].writeRange(e.sharedAddress, e.bytes);
+  }
+  void wgmmaIssued(const WgmmaEvent &e) override {
+    for (const auto &ranges : {e.aShared, e.bShared})
+      for (ByteRange r : ranges)
+        readRange(e.pc, e.firstWarp, -1, r.begin, r.end - r.begin);
+  }
+
 private:
+  void readRange(uint32_t pc, uint32_t warp, int lane, uint64_t at,
+                 uint64_t bytes) {
+    if (shared.isRangeWritten(at, bytes) || !isNew(pc)) [[likely]]
+      return;
+    uint64_t first = shared.firstUnwritten(at);
+    report(pc, warp, lane,
+           opcode(pc) + " reads " + placeName(Space::Shared, first, nullptr) +
+               ", which nothing has written");
+  }
+
   template <typename BitsOf> void access(const AccessEvent &e, BitsOf bitsOf) {
     bool reads = isRead(e.kind), writes = e.kind != AccessKind::Load &&
                                           e.kind != AccessKind::MatrixLoad;
@@ -142,7 +199,8 @@ private:
   }
 
   const Device &device;
-  WrittenBits shared;
+  std::shared_ptr<SharedBits> all;
+  WrittenBits &shared;            ///< of this CTA
   std::vector<WrittenBits> local; ///< by thread
   uint32_t threads;
 };
@@ -150,10 +208,20 @@ private:
 class InitialisationChecker : public Checker {
 public:
   std::string_view name() const override { return "initialisation"; }
-  uint32_t interests() const override { return kMemory | kAsyncCopies; }
-  std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
-    return std::make_unique<InitialisationCTA>(event, name(), *device);
+  uint32_t interests() const override {
+    return kMemory | kAsyncCopies | kWgmma;
   }
+  std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
+    return std::make_unique<InitialisationCTA>(event, name(), *device,
+                                               states.of(event));
+  }
+  void kernelEnd(Report &report) override {
+    Checker::kernelEnd(report);
+    states.clear();
+  }
+
+private:
+  ClusterStates<SharedBits> states;
 };
 } // namespace
 

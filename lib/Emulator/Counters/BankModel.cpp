@@ -17,7 +17,7 @@ using namespace ptxvm;
 
 /// Distinct words of the busiest bank; the lanes of one phase.
 static uint32_t wavefrontsOfPhase(const uint64_t *addresses, uint32_t lanes,
-                                  uint32_t bytes) {
+                                  uint32_t bytes, uint32_t &broadcasts) {
   uint32_t words = std::max(1u, bytes / 4);
   uint32_t used = 0;
   bool isFree = true;
@@ -36,7 +36,9 @@ static uint32_t wavefrontsOfPhase(const uint64_t *addresses, uint32_t lanes,
   for (uint32_t m = lanes; m; m &= m - 1)
     first[n++] = addresses[__builtin_ctz(m)] / 4;
   std::sort(first, first + n);
-  n = unsigned(std::unique(first, first + n) - first);
+  unsigned distinct = unsigned(std::unique(first, first + n) - first);
+  broadcasts += n - distinct;
+  n = distinct;
   uint32_t perBank[32] = {}, most = 0;
   for (unsigned k = 0; k < n; ++k)
     for (uint32_t e = 0; e < words; ++e)
@@ -52,7 +54,8 @@ Wavefronts ptxvm::countWavefronts(const uint64_t *addresses, uint32_t mask,
     if (!phase)
       continue;
     ++result.ideal;
-    result.actual += wavefrontsOfPhase(addresses, phase, bytes);
+    result.actual +=
+        wavefrontsOfPhase(addresses, phase, bytes, result.broadcasts);
   }
   return result;
 }

@@ -19,6 +19,7 @@ namespace ptxvm {
 
 struct Wavefronts {
   uint32_t actual = 0, ideal = 0;
+  uint32_t broadcasts = 0; ///< lanes that another lane's words serve
 };
 
 /// Lanes that are served together when each moves `bytes`.

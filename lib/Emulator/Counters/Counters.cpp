@@ -11,144 +11,14 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Emulator/Counters.h"
 
-#include "BankModel.h"
+#include "CTACounters.h"
+#include "Loops.h"
 
 #include <cstdio>
 
 using namespace ptxvm;
 
 namespace {
-SharedKind sharedKindOf(AccessKind kind) {
-  switch (kind) {
-  case AccessKind::Load:
-  case AccessKind::AsyncRead:
-    return SharedKind::Load;
-  case AccessKind::Store:
-    return SharedKind::Store;
-  case AccessKind::Atomic:
-    return SharedKind::Atomic;
-  case AccessKind::MatrixLoad:
-    return SharedKind::MatrixLoad;
-  case AccessKind::MatrixStore:
-    return SharedKind::MatrixStore;
-  case AccessKind::AsyncWrite:
-    return SharedKind::AsyncWrite;
-  }
-  return SharedKind::Load;
-}
-
-struct CTACounters : CTAObserver {
-  CTACounters(const Device &device, size_t instructions)
-      : device(device), issued(instructions), shared(instructions) {}
-
-  const Device &device;
-  std::vector<OpcodeCount> issued;   ///< by pc
-  std::vector<SharedTraffic> shared; ///< by pc
-  std::array<SharedTraffic, kSharedKinds> byKind{};
-  std::vector<SharedKind> kinds; ///< of shared[pc], made when first needed
-  /// Buffers that this CTA touches; few, so they are searched.
-  std::vector<std::pair<const Allocation *, BufferTraffic>> buffers;
-  uint64_t asyncBytes = 0;
-
-  void instructionIssued(const IssueEvent &e) override {
-    ++issued[e.pc].instructions;
-    issued[e.pc].lanes += uint64_t(__builtin_popcount(e.active));
-  }
-
-  void memoryAccess(const AccessEvent &e) override {
-    // cp.async counts when it is issued.
-    if (e.kind == AccessKind::AsyncRead || e.kind == AccessKind::AsyncWrite)
-      return;
-    if (e.space == Space::Shared) {
-      bool isMatrix =
-          e.kind == AccessKind::MatrixLoad || e.kind == AccessKind::MatrixStore;
-      addShared(e.pc, sharedKindOf(e.kind), e.addresses, e.mask, e.bytes,
-                isMatrix ? 8 : lanesOfPhase(e.bytes));
-    } else if (e.space == Space::Global) {
-      bool loads = e.kind == AccessKind::Load || e.kind == AccessKind::Atomic ||
-                   e.kind == AccessKind::MatrixLoad;
-      bool stores =
-          e.kind != AccessKind::Load && e.kind != AccessKind::MatrixLoad;
-      addGlobal(e.addresses, e.mask, e.bytes, nullptr, e.allocation, loads,
-                stores);
-    }
-  }
-
-  void asyncCopyIssued(const AsyncCopyEvent &e) override {
-    addShared(e.pc, SharedKind::AsyncWrite, e.shared, e.mask, e.bytes,
-              lanesOfPhase(e.bytes));
-    asyncBytes += uint64_t(e.bytes) * unsigned(__builtin_popcount(e.mask));
-    uint32_t readers = 0;
-    for (uint32_t m = e.mask; m; m &= m - 1)
-      if (e.sourceBytes[__builtin_ctz(m)])
-        readers |= m & -m;
-    if (readers)
-      addGlobal(e.global, readers, e.bytes, e.sourceBytes, nullptr, true,
-                false);
-  }
-
-private:
-  void addShared(uint32_t pc, SharedKind kind, const uint64_t *addresses,
-                 uint32_t mask, uint32_t bytes, unsigned lanesAtOnce) {
-    Wavefronts w = countWavefronts(addresses, mask, bytes, lanesAtOnce);
-    SharedTraffic t{1, uint64_t(bytes) * unsigned(__builtin_popcount(mask)),
-                    w.actual, w.ideal};
-    shared[pc] += t;
-    byKind[unsigned(kind)] += t;
-    if (w.actual == w.ideal)
-      return;
-    if (kinds.empty())
-      kinds.resize(shared.size());
-    kinds[pc] = kind;
-  }
-
-  BufferTraffic &trafficOf(const Allocation *buffer) {
-    for (auto &[known, traffic] : buffers)
-      if (known == buffer)
-        return traffic;
-    buffers.push_back({buffer, {}});
-    return buffers.back().second;
-  }
-
-  void addGlobal(const uint64_t *addresses, uint32_t mask, uint32_t bytes,
-                 const uint32_t *lengths, const Allocation *buffer, bool loads,
-                 bool stores) {
-    // Nearly always one round: the lanes of an access share a buffer.
-    while (mask) {
-      uint64_t first = addresses[__builtin_ctz(mask)];
-      if (!buffer || !buffer->contains(first, 1))
-        buffer = findBuffer(first);
-      GlobalTraffic t;
-      uint32_t own = 0;
-      for (uint32_t m = mask; m; m &= m - 1) {
-        unsigned l = unsigned(__builtin_ctz(m));
-        bool isOwn =
-            buffer ? buffer->contains(addresses[l], 1) : addresses[l] == first;
-        if (!isOwn)
-          continue;
-        own |= m & -m;
-        t.bytes += lengths ? lengths[l] : bytes;
-      }
-      Sectors s = countSectors(addresses, own);
-      t.sectors = s.sectors;
-      t.lines = s.lines;
-      BufferTraffic &sum = trafficOf(buffer);
-      if (loads)
-        sum.loaded += t;
-      if (stores)
-        sum.stored += t;
-      mask &= ~own;
-    }
-  }
-
-  const Allocation *findBuffer(uint64_t address) {
-    for (const auto &[known, traffic] : buffers)
-      if (known && known->contains(address, 1))
-        return known;
-    return device.findAllocation(address);
-  }
-};
-
 const char *categoryName(Category category) {
   static constexpr const char *kNames[] = {
       "integer", "float",   "convert", "compare",    "move",   "special",
@@ -165,15 +35,21 @@ bool endsWith(const std::string &text, const char *end) {
 
 const char *ptxvm::sharedKindName(SharedKind kind) {
   static constexpr const char *kNames[kSharedKinds] = {
-      "load", "store", "atomic", "ldmatrix", "stmatrix", "cp_async"};
+      "load",     "store",      "atomic",    "ldmatrix", "stmatrix",
+      "cp_async", "bulk_write", "bulk_read", "wgmma"};
   return kNames[unsigned(kind)];
 }
 
-Counters::Counters() = default;
+Counters::Counters() : touched(std::make_unique<TouchedBuffers>()) {
+  least.instructions = least.loadedBytes = least.storedBytes =
+      least.wavefronts = least.conflicts = least.flops = least.special = ~0ull;
+}
 Counters::~Counters() = default;
+Counters::Counters(Counters &&other) = default;
+Counters &Counters::operator=(Counters &&other) = default;
 
 uint32_t Counters::interests() const {
-  return kInstructions | kMemory | kAsyncCopies;
+  return kInstructions | kMemory | kAsyncCopies | kWgmma;
 }
 
 void Counters::kernelBegin(const KernelEvent &event) {
@@ -185,7 +61,8 @@ void Counters::kernelBegin(const KernelEvent &event) {
 }
 
 std::unique_ptr<CTAObserver> Counters::ctaBegin(const CTAEvent &event) {
-  return std::make_unique<CTACounters>(*device, event.code.instructions.size());
+  return std::make_unique<CTACounters>(*device, event.code.instructions.size(),
+                                       *touched);
 }
 
 void Counters::ctaEnd(const CTAEvent &event, CTAObserver &observer,
@@ -193,11 +70,12 @@ void Counters::ctaEnd(const CTAEvent &event, CTAObserver &observer,
   const CTACounters &cta = static_cast<const CTACounters &>(observer);
   ++ctas;
   asyncBytes += cta.asyncBytes;
-  for (const auto &[buffer, traffic] : cta.buffers) {
-    BufferTraffic &sum = byBuffer[buffer ? buffer->name : "unknown"];
-    sum.loaded += traffic.loaded;
-    sum.stored += traffic.stored;
+  for (const CTACounters::Buffer &b : cta.buffers) {
+    BufferTraffic &sum = byBuffer[b.buffer ? b.buffer->name : "unknown"];
+    sum.loaded += b.traffic.loaded;
+    sum.stored += b.traffic.stored;
   }
+  addCTA(event.linear, cta);
   for (unsigned k = 0; k < kSharedKinds; ++k)
     byKind[k] += cta.byKind[k];
   for (uint32_t pc = 0; pc < issued.size(); ++pc) {
@@ -209,6 +87,64 @@ void Counters::ctaEnd(const CTAEvent &event, CTAObserver &observer,
   }
 }
 
+/// Of one instruction. All lanes of a warp work on one mma, those of four warps
+/// on one wgmma.
+static uint64_t productsOf(const InstructionInfo &i, uint64_t lanes) {
+  return i.m ? lanes / (i.mnemonic == "wgmma" ? 128 : 32) : 0;
+}
+static uint64_t flopsOfProduct(const InstructionInfo &i) {
+  return 2ull * i.m * i.n * i.k;
+}
+/// ex2 of an f16x2 counts two a lane.
+static uint64_t specialOf(const InstructionInfo &i, uint64_t lanes) {
+  if (i.category != Category::SpecialFunction)
+    return 0;
+  return lanes * (endsWith(i.opcode, "x2") ? 2 : 1);
+}
+
+void Counters::addCTA(uint64_t linear, const CTACounters &cta) {
+  CTACount c;
+  c.linear = linear;
+  for (uint32_t pc = 0; pc < cta.issued.size(); ++pc) {
+    const InstructionInfo &i = code->instructions[pc];
+    const OpcodeCount &count = cta.issued[pc];
+    c.instructions += count.instructions;
+    c.wavefronts += cta.shared[pc].wavefronts;
+    c.conflicts += cta.shared[pc].conflicts();
+    c.flops += productsOf(i, count.lanes) * flopsOfProduct(i);
+    c.special += specialOf(i, count.lanes);
+  }
+  for (const CTACounters::Buffer &b : cta.buffers) {
+    c.loadedBytes += b.traffic.loaded.bytes;
+    c.storedBytes += b.traffic.stored.bytes;
+  }
+  for (auto member :
+       {&CTACount::instructions, &CTACount::loadedBytes, &CTACount::storedBytes,
+        &CTACount::wavefronts, &CTACount::conflicts, &CTACount::flops,
+        &CTACount::special}) {
+    least.*member = std::min(least.*member, c.*member);
+    most.*member = std::max(most.*member, c.*member);
+  }
+  if (perCTA.size() < kMaxListed)
+    perCTA.push_back(c);
+}
+
+void Counters::addLoops() {
+  for (const Loop &loop : findLoops(*code)) {
+    LoopCount &sum = byLoop[code->instructions[loop.header].line];
+    sum.depth = loop.depth;
+    sum.iterations += issued[loop.header].instructions;
+    for (uint32_t pc : loop.body) {
+      const InstructionInfo &i = code->instructions[pc];
+      if (!issued[pc].instructions)
+        continue;
+      sum.instructions += issued[pc].instructions;
+      sum.flops += productsOf(i, issued[pc].lanes) * flopsOfProduct(i);
+      sum.byCategory[categoryName(i.category)] += issued[pc].instructions;
+    }
+  }
+}
+
 void Counters::kernelEnd(Report &) {
   for (uint32_t pc = 0; pc < issued.size(); ++pc) {
     const InstructionInfo &info = code->instructions[pc];
@@ -216,7 +152,15 @@ void Counters::kernelEnd(Report &) {
       addInstructions(info, issued[pc]);
     if (accessed[pc].conflicts())
       addConflicts(info, kinds[pc], accessed[pc]);
+    SourceLocation source = code->source(pc);
+    if (issued[pc].instructions && source.line)
+      bySourceLine[source.file + ":" + std::to_string(source.line)] +=
+          issued[pc].instructions;
   }
+  addLoops();
+  for (const auto &[buffer, sectors] : touched->all)
+    byBuffer[buffer->name].touchedBytes += sectors->count() * 32;
+  touched->all.clear();
 }
 
 void Counters::addConflicts(const InstructionInfo &info, SharedKind kind,
@@ -237,15 +181,12 @@ void Counters::addInstructions(const InstructionInfo &i,
   sum.instructions += count.instructions;
   sum.lanes += count.lanes;
   byCategory[categoryName(i.category)] += count.instructions;
-  if (i.category == Category::SpecialFunction) {
-    bool isPair = endsWith(i.opcode, "x2");
-    operationsOf[i.mnemonic] += count.lanes * (isPair ? 2 : 1);
-  }
+  if (uint64_t n = specialOf(i, count.lanes))
+    operationsOf[i.mnemonic] += n;
   if (i.m) {
-    // All 32 lanes work on one product.
-    uint64_t products = count.lanes / 32;
+    uint64_t products = productsOf(i, count.lanes);
     mmasOf[i.mmaType] += products;
-    flopsOf[i.mmaType] += products * 2 * i.m * i.n * i.k;
+    flopsOf[i.mmaType] += products * flopsOfProduct(i);
   }
 }
 

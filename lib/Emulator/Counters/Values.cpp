@@ -9,15 +9,19 @@
 //
 //   warp_instructions, ctas
 //   global.{loaded,stored}_{bytes,sectors,lines}
-//   global.buffers.NAME.{loaded,stored}_{bytes,sectors}
-//   shared.{wavefronts,conflicts}
-//   shared.KIND.{instructions,bytes,wavefronts,conflicts}
+//   global.touched_bytes             distinct sectors, in bytes
+//   global.buffers.NAME.{loaded,stored}_{bytes,sectors,lines}, .touched_bytes
+//   shared.{wavefronts,conflicts,broadcasts}
+//   shared.KIND.{instructions,bytes,wavefronts,conflicts,broadcasts}
 //   shared.conflict_lines.LINE       conflicts of the instruction at a PTX line
-//   async.{copies,bytes,commits,waits}
+//   async.{copies,bytes,commits,waits,bulk_copies,bulk_commits,bulk_waits}
 //   mma.{instructions,flops}, mma.types.TYPE.{instructions,flops}
 //   special.MNEMONIC                 operations, one a lane: ex2, rcp, ...
-//   barriers.{cta,warp}
+//   barriers.{cta,warp,cluster,mbarrier_arrivals,mbarrier_waits,wgmma_waits}
 //   instructions.{categories,opcodes}.NAME
+//   instructions.source_lines.FILE:LINE   where .loc gives one
+//   loops.LINE.{depth,iterations,instructions,mma_flops,CATEGORY}
+//   per_cta.{least,most}.{warp_instructions,loaded_bytes,...}
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Emulator/Counters.h"
@@ -47,12 +51,19 @@ void addGlobal(Values &out, const Counters &c) {
   add("stored_sectors", stored.sectors);
   add("loaded_lines", loaded.lines);
   add("stored_lines", stored.lines);
+  uint64_t touched = 0;
+  for (const auto &[name, traffic] : c.buffers())
+    touched += traffic.touchedBytes;
+  add("touched_bytes", touched);
   for (const auto &[name, traffic] : c.buffers()) {
     std::string group = "buffers." + flat(name) + ".";
     add(group + "loaded_bytes", traffic.loaded.bytes);
     add(group + "stored_bytes", traffic.stored.bytes);
     add(group + "loaded_sectors", traffic.loaded.sectors);
     add(group + "stored_sectors", traffic.stored.sectors);
+    add(group + "loaded_lines", traffic.loaded.lines);
+    add(group + "stored_lines", traffic.stored.lines);
+    add(group + "touched_bytes", traffic.touchedBytes);
   }
 }
 
@@ -65,6 +76,7 @@ void addShared(Values &out, const Counters &c) {
     all += c.shared(SharedKind(k));
   add("wavefronts", all.wavefronts);
   add("conflicts", all.conflicts());
+  add("broadcasts", all.broadcasts);
   for (unsigned k = 0; k < kSharedKinds; ++k) {
     const SharedTraffic &t = c.shared(SharedKind(k));
     std::string group = std::string(sharedKindName(SharedKind(k))) + ".";
@@ -72,6 +84,7 @@ void addShared(Values &out, const Counters &c) {
     add(group + "bytes", t.bytes);
     add(group + "wavefronts", t.wavefronts);
     add(group + "conflicts", t.conflicts());
+    add(group + "broadcasts", t.broadcasts);
   }
   std::map<uint32_t, uint64_t> lines;
   for (const ConflictSite &site : c.conflicts())
@@ -79,6 +92,52 @@ void addShared(Values &out, const Counters &c) {
   for (const auto &[line, conflicts] : lines)
     add("conflict_lines." + std::to_string(line), conflicts);
 }
+
+void addBarriers(Values &out, const Counters &c) {
+  auto add = [&](const std::string &name,
+                 std::initializer_list<const char *> of) {
+    uint64_t sum = 0;
+    for (const char *prefix : of)
+      sum += c.instructions(prefix);
+    out.push_back({"barriers." + name, double(sum)});
+  };
+  uint64_t all = c.instructions("barrier");
+  uint64_t cluster = c.instructions("barrier.cluster");
+  out.push_back(
+      {"barriers.cta",
+       double(c.instructions("bar.sync") + c.instructions("bar.arrive") +
+              c.instructions("bar.red") + all - cluster)});
+  add("warp", {"bar.warp"});
+  out.push_back({"barriers.cluster", double(cluster)});
+  add("mbarrier_arrivals", {"mbarrier.arrive", "mbarrier.arrive_drop"});
+  add("mbarrier_waits", {"mbarrier.test_wait", "mbarrier.try_wait"});
+  add("wgmma_waits", {"wgmma.wait_group"});
+}
+
+void addLoopValues(Values &out, const Counters &c) {
+  for (const auto &[line, loop] : c.loops()) {
+    auto add = [&, at = line](const std::string &name, uint64_t value) {
+      out.push_back(
+          {"loops." + std::to_string(at) + "." + name, double(value)});
+    };
+    add("depth", loop.depth);
+    add("iterations", loop.iterations);
+    add("instructions", loop.instructions);
+    add("mma_flops", loop.flops);
+    for (const auto &[category, count] : loop.byCategory)
+      add(category, count);
+  }
+}
+
+constexpr std::pair<const char *, uint64_t CTACount::*> kOfCTA[] = {
+    {"warp_instructions", &CTACount::instructions},
+    {"loaded_bytes", &CTACount::loadedBytes},
+    {"stored_bytes", &CTACount::storedBytes},
+    {"wavefronts", &CTACount::wavefronts},
+    {"conflicts", &CTACount::conflicts},
+    {"mma_flops", &CTACount::flops},
+    {"special", &CTACount::special},
+};
 } // namespace
 
 std::vector<std::pair<std::string, double>> Counters::values() const {
@@ -96,6 +155,10 @@ std::vector<std::pair<std::string, double>> Counters::values() const {
   add("async.waits",
       instructions("cp.async.wait_group") + instructions("cp.async.wait_all"));
   uint64_t products = 0, allFlops = 0;
+  add("async.bulk_copies", shared(SharedKind::BulkWrite).instructions +
+                               shared(SharedKind::BulkRead).instructions);
+  add("async.bulk_commits", instructions("cp.async.bulk.commit_group"));
+  add("async.bulk_waits", instructions("cp.async.bulk.wait_group"));
   for (const auto &[type, count] : mmasOf) {
     products += count;
     allFlops += flopsOf.at(type);
@@ -111,17 +174,34 @@ std::vector<std::pair<std::string, double>> Counters::values() const {
   for (const auto &[mnemonic, count] : operationsOf)
     if (mnemonic != "ex2")
       add("special." + mnemonic, count);
-  add("barriers.cta", instructions("bar.sync") + instructions("bar.arrive") +
-                          instructions("bar.red") + instructions("barrier"));
-  add("barriers.warp", instructions("bar.warp"));
+  addBarriers(out, *this);
   for (const auto &[category, count] : byCategory)
     add("instructions.categories." + category, count);
   for (const auto &[opcode, count] : byOpcode)
     add("instructions.opcodes." + flat(opcode), count.instructions);
+  for (const auto &[source, count] : bySourceLine)
+    add("instructions.source_lines." + flat(source), count);
+  addLoopValues(out, *this);
+  // Each group in one piece, or the text has it twice.
+  for (const auto &[group, of] : {std::pair("least", &least), {"most", &most}})
+    for (const auto &[name, member] : kOfCTA)
+      add(std::string("per_cta.") + group + "." + name, ctas ? of->*member : 0);
   return out;
 }
 
-std::string Counters::json() const { return countersJson(values()); }
+std::string Counters::json() const {
+  std::string text = countersJson(values());
+  text.resize(text.rfind('\n', text.size() - 3)); // without the last brace
+  text += ",\n  \"ctas_listed\": [";
+  const char *separator = "\n    {\"linear\": ";
+  for (const CTACount &c : perCTA) {
+    text += separator + std::to_string(c.linear);
+    for (const auto &[name, member] : kOfCTA)
+      text += std::string(", \"") + name + "\": " + std::to_string(c.*member);
+    separator = "},\n    {\"linear\": ";
+  }
+  return text + (perCTA.empty() ? "" : "}\n  ") + "]\n}\n";
+}
 
 namespace {
 /// "a.b.c" in {"a", "b", "c"}.

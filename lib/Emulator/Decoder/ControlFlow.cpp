@@ -255,9 +255,12 @@ std::vector<Draft> ptxvm::orderBlocks(DraftKernel &kernel,
       result.push_back(std::move(jump));
     }
   }
-  for (Draft &d : result)
+  for (Draft &d : result) {
     for (uint32_t &t : d.targets)
       t = start[t & ~kBlockTarget];
+    d.info.targets = d.targets;
+    d.info.endsFlow = d.endsPath && !d.isGuarded;
+  }
   for (size_t n = 0; n < functionOrder.size(); ++n) {
     const DraftKernel::Region &r = kernel.regions[functionOrder[n]];
     functions[functionOrder[n]].firstPc = start[firstBlock[r.first]];

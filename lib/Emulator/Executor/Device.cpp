@@ -13,26 +13,39 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
 using namespace ptxvm;
 
+/// A whole number in decimal or hexadecimal.
+static std::optional<uint64_t> parseSeed(const std::string &text) {
+  if (text.empty() || text[0] < '0' || text[0] > '9')
+    return std::nullopt;
+  char *end = nullptr;
+  errno = 0;
+  uint64_t seed = std::strtoull(text.c_str(), &end, 0);
+  if (*end || errno)
+    return std::nullopt;
+  return seed;
+}
+
 Expected<OrderPolicy> OrderPolicy::parse(const std::string &text) {
   if (text == "round-robin")
-    return OrderPolicy{RoundRobin, 0};
+    return OrderPolicy{RoundRobin};
   if (text == "reverse")
-    return OrderPolicy{Reverse, 0};
-  if (text.starts_with("random:") && text.size() > 7 && text[7] >= '0' &&
-      text[7] <= '9') {
-    char *end = nullptr;
-    errno = 0;
-    uint64_t seed = std::strtoull(text.c_str() + 7, &end, 0);
-    if (!*end && errno == 0)
-      return OrderPolicy{Random, seed};
+    return OrderPolicy{Reverse};
+  if (text.starts_with("random:")) {
+    size_t dots = std::min(text.find(".."), text.size());
+    auto first = parseSeed(text.substr(7, dots < 7 ? 0 : dots - 7));
+    auto last = dots == text.size() ? first : parseSeed(text.substr(dots + 2));
+    if (first && last && *last >= *first)
+      return OrderPolicy{Random, *first, *last};
   }
   Diagnostic d;
   d.origin = "options";
   d.message = "unknown order '" + text +
-              "'; expected round-robin, reverse or random:SEED";
+              "'; expected round-robin, reverse, random:SEED or "
+              "random:FIRST..LAST";
   return d;
 }
 

@@ -131,6 +131,8 @@ static Report invalid(Diagnostic d) {
 Report Device::launch(const Module &module, const std::string &kernelName,
                       const LaunchShape &given,
                       const std::vector<Argument> &args) {
+  if (opts.order.lastSeed > opts.order.seed)
+    return launchInEachOrder(module, kernelName, given, args);
   auto start = std::chrono::steady_clock::now();
   auto kernel = module.impl().decode(kernelName);
   if (!kernel)

@@ -37,6 +37,10 @@ public:
 
   /// The buffer that contains `address`, or null.
   Allocation *find(uint64_t address) const;
+  /// All buffers, sorted by address.
+  const std::vector<std::unique_ptr<Allocation>> &all() const {
+    return buffers;
+  }
   /// The buffer whose start or end is nearest, for messages; or null.
   const Allocation *nearest(uint64_t address) const;
   /// "12 bytes past the end of buffer 'x' (4096 bytes)".

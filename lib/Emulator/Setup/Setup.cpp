@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Emulator/Setup.h"
 
+#include "fa/Support/SpeedOfLight.h"
+
 namespace ptxvm {
 
 /// More would only wait for each other; far more cannot be made.
@@ -36,6 +38,9 @@ farun::Expected<Setup> makeSetup(const farun::DeviceOptions &options) {
   if (!checkers)
     return farun::inputError("--sanitize=" + options.sanitize + ": " +
                              checkers.error().message);
+  if (!options.chip.empty() && !farun::findChip(options.chip))
+    return farun::inputError("--chip=" + options.chip +
+                             " is unknown; accepted are " + farun::chipNames());
   if (options.threads > kMaxThreads)
     return farun::inputError("--threads=" + std::to_string(options.threads) +
                              " is too many; accepted are 0 to " +

@@ -1,0 +1,64 @@
+//===- WgmmaMutationTest.cpp - rounds of wgmma, made wrong ----------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Inputs/wgmma-rounds.ptx: products of tiles that generic stores fill.
+//
+//===----------------------------------------------------------------------===//
+#include "Mutations.h"
+
+#include <gtest/gtest.h>
+
+using namespace ptxvm;
+using namespace ptxvm::test;
+
+namespace {
+Subject rounds() {
+  Subject s;
+  s.ptx = readInput("wgmma-rounds.ptx");
+  s.kernel = "rounds";
+  s.shape = {{1}, {128}, {1}, 0};
+  s.arguments = [](Device &device) {
+    return std::vector<Argument>{Argument::of(device.alloc(2048, "out"))};
+  };
+  return s;
+}
+
+class WgmmaMutation : public testing::TestWithParam<MutationCase> {};
+TEST_P(WgmmaMutation, isCaught) { expectCaught(rounds(), GetParam()); }
+TEST(WgmmaMutationSubject, isClean) { expectClean(rounds()); }
+
+const MutationCase kRounds[] = {
+    {"noFence", drop("wgmma.fence"), "wgmma"},
+    {"noWait", drop("wgmma.wait_group"), "wgmma"},
+    {"noWaitBeforeTheNextRound", drop("wgmma.wait_group"), "async-wait"},
+    {"waitsForOneGroupLess",
+     replace("wait_group.sync.aligned 0", "wait_group.sync.aligned 1"),
+     "wgmma"},
+    {"noCommit", drop("wgmma.commit_group"), "wgmma"},
+    {"noCommitLeaks", drop("wgmma.commit_group"), "leaks"},
+    {"noProxyFence", drop("fence.proxy.async"), "proxy-fence"},
+    {"noBarrier", drop("bar.sync", 1), "race"},
+    {"registerTouchedTooEarly",
+     replace("wgmma.wait_group.sync.aligned 0;",
+             "add.f32 %f0, %f0, %f0; wgmma.wait_group.sync.aligned 0;"),
+     "wgmma"},
+    {"registerTouchedAfterTheFence",
+     replace("wgmma.fence.sync.aligned;",
+             "wgmma.fence.sync.aligned; mov.f32 %f1, 0f3F800000;"),
+     "wgmma"},
+    {"tileWrittenTooEarly",
+     replace("wgmma.wait_group.sync.aligned 0;",
+             "st.shared.b32 [%r3], %r7; wgmma.wait_group.sync.aligned 0;"),
+     "async-wait"},
+    {"tileNotFilled", drop("@%p0 st.shared.v4.b32 [%r4]"), "initialisation"},
+    {"descriptorTooFar",
+     replace("%descB, 0x0000000800080000", "%descB, 0x0000000808000000"),
+     "bounds"},
+};
+INSTANTIATE_TEST_SUITE_P(Hopper, WgmmaMutation, testing::ValuesIn(kRounds),
+                         [](const auto &i) { return i.param.name; });
+} // namespace

@@ -166,8 +166,22 @@ TEST(WgmmaAsync, registersOfAAreReadAtCompletion) {
               launch(kFence + mmaRegisters() + kCommit + clear + waitFor(0)),
           after =
               launch(kFence + mmaRegisters() + kCommit + waitFor(0) + clear);
-  EXPECT_EQ(before.out[0], bitsOf(0.0f));
+  // Warp 2 comes last and goes on first; its wait ends the operation for all,
+  // before the others overwrite their registers.
+  EXPECT_EQ(before.out[8 * 64], bitsOf(0.0f));
   EXPECT_EQ(after.out[0], bitsOf(16.0f));
+}
+
+TEST(WgmmaAsync, aWaitOfOneWarpLetsOperandsBeOverwritten) {
+  // Warp 3 waits and overwrites B; the others have not waited yet.
+  Outcome o = launch(kFence + mma() + kCommit +
+                     "setp.eq.u32 %p1, %w, 3; @!%p1 bra ON;\n" + waitFor(0) +
+                     "mov.u32 %r2, sm; st.shared.b32 [%r2+4096], 0;\n"
+                     "ON:\n" +
+                     waitFor(0));
+  ASSERT_OUTCOME(o);
+  EXPECT_EQ(o.out[0], bitsOf(16.0f));
+  EXPECT_EQ(o.out[8 * 96], bitsOf(16.0f));
 }
 
 TEST(WgmmaAsync, anAccumulatorOnItsWayIsNoA) {
@@ -279,7 +293,7 @@ struct Log : ExecutionObserver {
       add("completed " + std::to_string(e.id));
     }
     void group(const char *what, const WgmmaGroupEvent &e) {
-      if (e.firstWarp == 0)
+      if (e.firstWarp == 1)
         add(what + std::to_string(e.pending));
     }
     void wgmmaCommitted(const WgmmaGroupEvent &e) override {
@@ -302,7 +316,7 @@ struct Log : ExecutionObserver {
 };
 
 TEST(WgmmaEvents, sayWhatHappensInOrder) {
-  Log log; // of the groups, what warp 0 does, which waits last
+  Log log; // of the groups, what warp 1 does, which waits first
   DeviceOptions options;
   Outcome o = launch(kFence + mma() + kCommit + mmaRegisters() + kCommit +
                          waitFor(1) + waitFor(0),

@@ -52,6 +52,8 @@ void RaceCTA::memoryAccess(const AccessEvent &e) {
       synchronise(e, who.thread, at);
     auto report = [&](const RaceFinding &f) { found(who, f); };
     uint32_t clock = s->order.clock(who.thread);
+    if (e.kind == AccessKind::AsyncWrite)
+      stored = {who, e.ownerRank, at, e.bytes};
     if (reads)
       s->read(who, e.ownerRank, at, e.bytes, clock, report);
     else

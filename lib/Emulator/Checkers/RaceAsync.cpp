@@ -52,6 +52,15 @@ void RaceCTA::mbarrier(const MbarrierEvent &e) {
     clocks[b.agent] = b.clock++;
     break;
   }
+  case MbarrierEvent::CompleteTx:
+    // Who waits for a st.async waits for the mbarrier, not for its thread.
+    if (e.isAsync && stored && stored->who.pc == e.pc) {
+      stored->who.thread = b.agent;
+      s->write(stored->who, stored->rank, stored->at, stored->bytes, b.clock,
+               [](const RaceFinding &) {});
+    }
+    stored.reset();
+    break;
   case MbarrierEvent::TestWait:
     if (e.succeeded && e.ordersMemory)
       s->order.learn(threads(e.warp, e.mask), b.completed);

@@ -17,6 +17,8 @@
 #include "Findings.h"
 #include "RaceState.h"
 
+#include <optional>
+
 namespace ptxvm {
 
 class RaceCTA : public CheckerCTA {
@@ -84,6 +86,13 @@ private:
   std::vector<uint32_t> exited;           ///< lanes, by warp
   std::vector<std::array<uint32_t, 16>> arrivedOnly;
   std::array<Knowledge, 16> arrivals;
+  /// What a st.async has just written, until its mbarrier is told.
+  struct StoreAsync {
+    RaceAccessor who;
+    uint32_t rank;
+    uint64_t at, bytes;
+  };
+  std::optional<StoreAsync> stored;
   std::vector<uint32_t> openGroup;      ///< of wgmmas, by warp
   std::map<uint64_t, uint32_t> groupOf; ///< by the id of a wgmma
 };

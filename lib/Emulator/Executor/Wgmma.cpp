@@ -75,7 +75,7 @@ bool checkBounds(Warp &w, const WgmmaMatrix &m, uint32_t rows, bool isMNMajor,
     return true;
   for (uint32_t chunk : wgmmaChunks(m, rows, isMNMajor))
     if (chunk + 16ull > size)
-      return refuse(w, "out-of-bounds",
+      return refuse(w, "bounds",
                     std::string("matrix ") + name +
                         " reaches the 16 bytes at byte " +
                         std::to_string(chunk) + ": the CTA has " +

@@ -62,6 +62,7 @@ struct WgmmaPending {
   /// A as it was when the instruction was issued.
   std::array<std::array<uint32_t, 32>, 4> a;
   bool readsPending = false; ///< A was an accumulator on its way
+  bool isMultiplied = false; ///< the operands have been read
 };
 
 class WgmmaQueue {
@@ -74,12 +75,17 @@ public:
     while (!shares.empty())
       completeFront(w);
   }
-  /// Completes groups until `pending` are left.
+  /// Completes groups until `pending` are left. The four warps made one
+  /// operation: when it is over for one of them, its operands in shared memory
+  /// may be written again, so the others read them too; their registers wait
+  /// for their own waits.
   void wait(Warp &w, uint32_t pending);
   void commit() { ++openGroup; }
   bool isEmpty() const { return shares.empty(); }
 
 private:
+  void multiply(Warp &w, WgmmaPending &share);
+  void readThrough(Warp &w, uint64_t id);
   void retire(Warp &w, WgmmaAccumulator &accumulator);
   WgmmaAccumulator &accumulatorOf(Warp &w, const WgmmaOperation &operation,
                                   const uint32_t *slots);

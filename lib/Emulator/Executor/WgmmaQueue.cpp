@@ -95,8 +95,10 @@ void WgmmaQueue::retire(Warp &w, WgmmaAccumulator &accumulator) {
   accumulators.erase(at);
 }
 
-void WgmmaQueue::completeFront(Warp &w) {
-  WgmmaPending &share = shares.front();
+void WgmmaQueue::multiply(Warp &w, WgmmaPending &share) {
+  if (share.isMultiplied)
+    return;
+  share.isMultiplied = true;
   WgmmaOperation &op = *share.operation;
   WgmmaAccumulator &accumulator = *share.accumulator;
   const Instruction &i = w.cta->launch.code[op.pc];
@@ -112,19 +114,38 @@ void WgmmaQueue::completeFront(Warp &w) {
                    op.b,          (w.index - op.firstWarp) * 16, a,
                    op.accumulates};
   functions().multiply(input, *accumulator.tile);
-  if (--accumulator.pending == 0)
-    retire(w, accumulator);
   bool isLast = --op.remaining == 0;
   if (isLast && !w.cta->onWgmma.empty()) {
     WgmmaEvent event = op.event(*w.cta);
     for (CTAObserver *o : w.cta->onWgmma)
       o->wgmmaCompleted(event);
   }
+}
+
+void WgmmaQueue::completeFront(Warp &w) {
+  WgmmaPending &share = shares.front();
+  multiply(w, share);
+  if (--share.accumulator->pending == 0)
+    retire(w, *share.accumulator);
   shares.pop_front();
+}
+
+void WgmmaQueue::readThrough(Warp &w, uint64_t id) {
+  for (WgmmaPending &share : shares) {
+    if (share.operation->id > id)
+      break;
+    multiply(w, share);
+  }
 }
 
 void WgmmaQueue::wait(Warp &w, uint32_t pending) {
   while (!shares.empty() &&
-         uint64_t(shares.front().group) + pending < openGroup)
+         uint64_t(shares.front().group) + pending < openGroup) {
+    std::shared_ptr<WgmmaOperation> operation = shares.front().operation;
     completeFront(w);
+    CTA &cta = *w.cta;
+    for (uint32_t n = operation->firstWarp; n < operation->firstWarp + 4; ++n)
+      if (n != w.index)
+        cta.wgmma->warps[n].readThrough(cta.warps[n], operation->id);
+  }
 }

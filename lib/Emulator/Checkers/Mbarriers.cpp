@@ -13,12 +13,15 @@
 //           one that nobody has seen complete
 //   bytes   as many come as are expected; seen when the CTA ends or hangs
 //   wait    for the phase in progress or the one before it: a parity says
-//           nothing of older ones
+//           nothing of older ones; the answer is looked at, for try_wait may
+//           say "not yet" as well as test_wait
 //   ld, st  not on its 8 bytes
 //
 //===----------------------------------------------------------------------===//
 #include "ClusterState.h"
 #include "Findings.h"
+
+#include <algorithm>
 
 using namespace ptxvm;
 
@@ -45,9 +48,32 @@ struct Objects {
 class MbarrierCTA : public CheckerCTA {
 public:
   MbarrierCTA(const CTAEvent &event, std::string_view checker,
-              std::shared_ptr<Objects> objects)
+              std::shared_ptr<Objects> objects,
+              const std::vector<int32_t> &answers)
       : CheckerCTA(event, checker), cta(event.linear), rank(event.clusterRank),
-        isClustered(event.clusterSize > 1), objects(std::move(objects)) {}
+        isClustered(event.clusterSize > 1), objects(std::move(objects)),
+        answers(answers), unread(event.warps) {}
+
+  // An answer that is overwritten, or left, unread.
+  void instructionIssued(const IssueEvent &e) override {
+    std::vector<Answer> &open = unread[e.warp];
+    if (!open.empty()) [[unlikely]] {
+      const InstructionInfo &i = code.instructions[e.pc];
+      for (Answer &a : open) {
+        if (contains(i.reads, a.predicate))
+          a.mask &= ~e.group;
+        if (contains(i.writes, a.predicate))
+          lose(a, e.warp, e.active);
+      }
+      std::erase_if(open, [](const Answer &a) { return !a.mask; });
+    }
+    if (int32_t p = answers[e.pc]; p >= 0 && e.active)
+      open.push_back({uint32_t(p), e.pc, e.active});
+  }
+  void lanesExited(uint32_t warp, uint32_t, uint32_t mask) override {
+    for (Answer &a : unread[warp])
+      lose(a, warp, mask);
+  }
 
   void mbarrier(const MbarrierEvent &e) override {
     auto key = std::pair(e.ownerRank, e.address);
@@ -126,6 +152,23 @@ public:
   }
 
 private:
+  /// Of a test_wait or try_wait, in a predicate register.
+  struct Answer {
+    uint32_t predicate, pc, mask;
+  };
+  static bool contains(const std::vector<uint32_t> &list, uint32_t r) {
+    return std::find(list.begin(), list.end(), r) != list.end();
+  }
+  void lose(Answer &a, uint32_t warp, uint32_t lanes) {
+    lanes &= a.mask;
+    a.mask &= ~lanes;
+    if (!lanes)
+      return;
+    report(a.pc, warp, __builtin_ctz(lanes),
+           opcode(a.pc) + " answers in " + code.registerNames[a.predicate] +
+               ", and nobody looks at it: the phase may not be complete");
+  }
+
   static void follow(Object &o, const MbarrierEvent &e) {
     o.pending = e.pendingCount;
     o.bytes = e.txCount;
@@ -206,14 +249,31 @@ private:
   uint32_t rank;
   bool isClustered;
   std::shared_ptr<Objects> objects;
+  const std::vector<int32_t> &answers; ///< by pc: predicate of a wait, or -1
+  std::vector<std::vector<Answer>> unread; ///< by warp
 };
 
 class MbarrierChecker : public Checker {
 public:
   std::string_view name() const override { return "mbarrier"; }
-  uint32_t interests() const override { return kBarriers | kMemory; }
+  uint32_t interests() const override {
+    return kInstructions | kBarriers | kMemory;
+  }
+  void kernelBegin(const KernelEvent &event) override {
+    Checker::kernelBegin(event);
+    answers.clear();
+    isUsed = false;
+    for (const InstructionInfo &i : event.code.instructions) {
+      isUsed |= i.opcode.find("mbarrier") != std::string::npos;
+      bool isWait = i.opcode.starts_with("mbarrier.t") && !i.writes.empty();
+      answers.push_back(isWait ? int32_t(i.writes[0]) : -1);
+    }
+  }
   std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
-    return std::make_unique<MbarrierCTA>(event, name(), objects.of(event));
+    if (!isUsed)
+      return nullptr;
+    return std::make_unique<MbarrierCTA>(event, name(), objects.of(event),
+                                         answers);
   }
   void ctaEnd(const CTAEvent &event, CTAObserver &observer,
               bool completed) override {
@@ -226,6 +286,8 @@ public:
   }
 
 private:
+  bool isUsed = false;
+  std::vector<int32_t> answers;
   ClusterStates<Objects> objects;
 };
 } // namespace

@@ -168,7 +168,8 @@ class RaceChecker : public Checker {
 public:
   std::string_view name() const override { return "race"; }
   uint32_t interests() const override {
-    return kInstructions | kMemory | kAsyncCopies | kBarriers | kWgmma;
+    return kMemory | kAsyncCopies | kBarriers | kWgmma |
+           (hasWarpBarrier ? uint32_t(kInstructions) : 0u);
   }
   std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
     return std::make_unique<RaceCTA>(event, name(), isWarpBarrier,
@@ -177,8 +178,11 @@ public:
   void kernelBegin(const KernelEvent &event) override {
     Checker::kernelBegin(event);
     isWarpBarrier.clear();
-    for (const InstructionInfo &i : event.code.instructions)
+    hasWarpBarrier = false;
+    for (const InstructionInfo &i : event.code.instructions) {
       isWarpBarrier.push_back(i.opcode.starts_with("bar.warp"));
+      hasWarpBarrier |= isWarpBarrier.back();
+    }
   }
   void kernelEnd(Report &report) override {
     Checker::kernelEnd(report);
@@ -186,6 +190,7 @@ public:
   }
 
 private:
+  bool hasWarpBarrier = false;
   std::vector<char> isWarpBarrier;
   ClusterStates<RaceState> states;
 };

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
 
 using namespace farun;
 using Problem = std::optional<std::string>;
@@ -91,8 +92,11 @@ Problem Arguments::addOutput(const std::string &rest, ptxvm::Device &device) {
   double bytes = double(byteSize(*type));
   for (int64_t n : shape)
     bytes *= double(n);
-  if (bytes > 64e9)
-    return "this output has more than 64 GB";
+  // The array, the device's copy, and a mark for each byte of that.
+  double memory =
+      double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
+  if (bytes * 3 > memory)
+    return "this output has more bytes than a third of this machine's memory";
   Buffer b;
   b.output = rest.substr(0, colon);
   if (Status status = files.expectFile(b.output); !status)
@@ -140,6 +144,16 @@ Problem Arguments::addScalar(const std::string &type,
                           ? uint64_t(std::strtoll(value.c_str(), &end, 0))
                           : std::strtoull(value.c_str(), &end, 0);
     std::memcpy(a.bytes.data(), &number, a.bytes.size());
+    unsigned bits = 8 * unsigned(a.bytes.size());
+    bool isSigned = type[0] == 'i' || type[0] == 's';
+    uint64_t limit = isSigned     ? 1ull << (bits - 1)
+                     : bits == 64 ? ~0ull
+                                  : 1ull << bits;
+    bool isTooLarge = isNegative ? !isSigned || 0 - number > limit
+                      : isSigned ? number >= limit
+                                 : bits < 64 && number >= limit;
+    if (isTooLarge && end && !*end)
+      return "'" + value + "' is out of range for " + type;
   }
   if (value.empty() || *end || errno == ERANGE)
     return "'" + value + "' is not a number of type " + type;

@@ -20,13 +20,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <new>
 
 using namespace ptxvm;
 
 namespace {
 struct Options {
   std::string file, entry;
-  std::string grid = "1", block = "1", cluster = "1";
+  std::string grid = "1", block = "1", cluster; ///< empty: not given
   uint32_t shared = 0;
   std::vector<std::string> args;
   bool lists = false, checks = false;
@@ -45,6 +46,7 @@ int inputError(const std::string &message) {
 
 /// "X", "X,Y" or "X,Y,Z".
 bool parseDim(const std::string &text, Dim3 &dim) {
+  dim = Dim3();
   uint32_t *const parts[] = {&dim.x, &dim.y, &dim.z};
   size_t at = 0;
   for (uint32_t *part : parts) {
@@ -98,7 +100,7 @@ int parseShape(const Options &o, LaunchShape &shape) {
        {"--block", {&o.block, &shape.block}},
        {"--cluster", {&o.cluster, &shape.cluster}}};
   for (const auto &[flag, d] : dims)
-    if (!parseDim(*d.first, *d.second))
+    if (!d.first->empty() && !parseDim(*d.first, *d.second))
       return inputError(std::string(flag) + "=" + *d.first +
                         ": expected X, X,Y or X,Y,Z, each at least 1");
   return 0;
@@ -213,7 +215,7 @@ int run(const Options &o) {
 }
 } // namespace
 
-int main(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   CLI::App app("Runs one entry of a PTX file on the CPU.", "fa-ptx-emu");
   Options o;
   app.add_option("FILE", o.file, "the PTX file");
@@ -237,4 +239,12 @@ int main(int argc, char **argv) {
   if (o.file.empty())
     return inputError("a PTX file is needed; --help lists the options");
   return run(o);
+}
+
+int main(int argc, char **argv) {
+  try {
+    return runTool(argc, argv);
+  } catch (const std::bad_alloc &) {
+    return inputError("this machine has not enough memory for that");
+  }
 }

@@ -10,12 +10,14 @@
     generate-docs.py [--check]     --check writes nothing, exit code 1 if stale
 
 The dialect's page comes from its TableGen file, one page of passes from each
-Passes.td, both through mlir-tblgen; the layers from utils/check-layering.py.
+Passes.td, both through mlir-tblgen; the layers from utils/check-layering.py;
+the instructions of the PTX machine from its tables, lib/Emulator/Decoder/*.def.
 """
 
 import argparse
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -74,9 +76,53 @@ def layers():
     return NOTE.format("utils/check-layering.py") + "\n".join(lines) + "\n"
 
 
+STRING = r'"([^"]*)"'
+ROW = re.compile(r"INST\(\s*" + r",\s*".join([STRING] * 4))
+
+
+def instruction_rows(path):
+    """(mnemonic, types, required, optional) of a table, its macros expanded."""
+    compiler = os.environ.get("CXX") or "c++"
+    command = [compiler, "-E", "-P", "-x", "c++", str(path)]
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"error: {path}: {result.stderr}")
+    text = re.sub(r'"\s+"', "", result.stdout)  # adjacent strings are one
+    return [row for row in ROW.findall(text) if row[0] != "-"]
+
+
+def instructions():
+    """What the PTX machine runs, one line for each form."""
+    table = ROOT / "lib/Emulator/Decoder/Instructions.def"
+    lines = [
+        "# Instructions of the PTX machine",
+        "",
+        "Every form that the decoder takes; anything else is refused by name, with",
+        "file, line and column, before a kernel runs. The words of an opcode may come",
+        "in any order. `a|b` means one of them; types are in the order of the opcode,",
+        "`*` stands for every pair that the PTX ISA has, `CACHE` for all cache hints.",
+        "What needs a later chip or PTX version than the file names is refused too.",
+        "",
+        "| instruction | types | needs | may have |",
+        "|---|---|---|---|",
+    ]
+
+    def code(words, separator):
+        words = [w for w in words.split(separator) if w]
+        return " ".join(f"`{w}`" for w in words).replace("|", "\\|")
+
+    # The order of one mnemonic's rows is that in which they are tried.
+    rows = dict.fromkeys(instruction_rows(table))
+    for row in sorted(rows, key=lambda r: r[0]):
+        name, types, required, optional = row
+        cells = [code(types, " "), code(required, ","), code(optional, ",")]
+        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
+    return NOTE.format("lib/Emulator/Decoder/*.def") + "\n".join(lines) + "\n"
+
+
 def pages():
     """{file name: text} of every generated page."""
-    found = {"layers.md": layers()}
+    found = {"layers.md": layers(), "ptx-instructions.md": instructions()}
     dialect = ROOT / "include/fa/Dialect/FA/IR/FAOps.td"
     if dialect.exists():
         found["dialect.md"] = tablegen(dialect, "-gen-dialect-doc", "-dialect=fa")

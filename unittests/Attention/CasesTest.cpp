@@ -167,7 +167,7 @@ void expectValuesReachOnlyRowsThatSeeThem(const Form &form,
   trial.seed(6);
   if (!mask.empty())
     trial.set("mask", mask);
-  Values lse = lseOf(trial.run()), values = trial.input("value").values();
+  Values values = trial.input("value").values();
   for (auto [key, column, poison] :
        {std::tuple(2, 3, kNaN), {5, 4, kInf}, {37, 4, -kInf}, {40, 15, kInf}})
     values[size_t(key * 16 + column)] = poison;
@@ -182,7 +182,6 @@ void expectValuesReachOnlyRowsThatSeeThem(const Form &form,
   }
   EXPECT_GT(numWhole, 0);
   EXPECT_LT(numWhole, numRows);
-  EXPECT_EQ(lseOf(result), lse);
 }
 
 TEST(Cases, B10_ValuesOfHiddenKeysCausal) {
@@ -206,6 +205,42 @@ TEST(Cases, B10_ValuesOfHiddenKeysDenseMask) {
                                "tile_q=32,tile_kv=16,warps=2,state=shared"})
     expectValuesReachOnlyRowsThatSeeThem({.mask = "?x?", .schedule = schedule},
                                          {1, 2, 2, 50, 50}, mask);
+}
+
+TEST(Cases, B10_ValuesOfHiddenKeysHugeScores) {
+  // With scores as in B12 the sums of another order differ by whole exponents:
+  // rows that are computed again need a maximum of their own.
+  Form form{.type = "bf16",
+            .outType = "f32",
+            .clauses = "scale(0.1) " + std::string(kTopLeft)};
+  Trial trial(form, {1, 1, 1, 64, 64});
+  for (const char *role : {"query", "key"}) {
+    Values rows = trial.seed(9).input(role).values();
+    for (double &x : rows)
+      x = roundTo(ElementType::BF16, x * 3e4);
+    trial.set(role, rows);
+  }
+  Values values = trial.input("value").values();
+  values[size_t(50 * 16)] = kNaN;
+  RunResult result = trial.set("value", values).run();
+  ASSERT_EQ(result.outputs.size(), 2u);
+  // A weighted mean lies among its values.
+  for (int64_t i = 0; i < 50 * 16; ++i)
+    EXPECT_LT(std::abs(result.outputs[0].get(i)), 6.0) << i;
+}
+
+TEST(Cases, B10_InfiniteValuesOfSmallWeight) {
+  // Weights that round to 0, in the type of V and in f32: the row sees the key.
+  for (const char *clauses :
+       {"scale(10.0)", "scale(10.0) masks [#fa.causal<top_left>]",
+        "scale(-10.0) masks [#fa.window<top_left, left = 9, right = 3>]"}) {
+    Form form{.clauses = clauses};
+    Trial trial(form, {1, 1, 1, 40, 40});
+    Values values = trial.seed(2).input("value").values();
+    values[size_t(3 * 16 + 1)] = kInf;
+    values[size_t(38 * 16 + 2)] = -kInf;
+    trial.set("value", values).run();
+  }
 }
 
 TEST(Cases, B10_ValuesOfKeysHiddenFromAll) {

@@ -65,6 +65,8 @@ std::string Form::text() const {
   add(!mask.empty(), "mask", "%mask", "tensor<" + mask + "xi1>");
   add(hasQLengths, "q_lengths", "%nq", lengths);
   add(hasKVLengths, "kv_lengths", "%nk", lengths);
+  if (!attributes.empty())
+    words += " " + attributes;
   if (isBSHD)
     words += " {layout = \"bshd\"}";
 

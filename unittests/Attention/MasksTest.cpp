@@ -88,6 +88,35 @@ TEST_P(Masks, WithLengths) {
 INSTANTIATE_TEST_SUITE_P(, Masks, testing::ValuesIn(kRows),
                          [](const auto &info) { return info.param.name; });
 
+TEST(Restart, BehindALeftEdge) {
+  // Huge scores in a full block send the rows back to the first block that they
+  // see, which is not block 0.
+  for (const char *masks : {"#fa.window<top_left, left = 100, right = 20>",
+                            "#fa.chunk<bottom_right, size = 80>"}) {
+    Form form{.type = "bf16",
+              .outType = "f32",
+              .clauses = "scale(3.0e9) masks [" + std::string(masks) + "]"};
+    for (const char *state : {"registers", "shared"}) {
+      form.schedule =
+          std::string("tile_q=32,tile_kv=16,warps=2,stages=3,state=") + state;
+      Trial(form, {1, 2, 1, 230, 230}).seed(4).run();
+    }
+  }
+}
+
+TEST(Window, WithDenseMaskAndOddHeadDims) {
+  Form form{.headDim = 40,
+            .valueDim = 24,
+            .clauses = "masks [#fa.window<bottom_right, left = 60, right = 5>]",
+            .mask = "?x1x?x?"};
+  Extent5 extents{2, 3, 1, 70, 90};
+  Trial trial(form, extents);
+  Values mask(2 * 70 * 90);
+  for (size_t n = 0; n < mask.size(); ++n)
+    mask[n] = n % 3 != 0;
+  trial.set("mask", mask).run();
+}
+
 /// q = k = 0: each row is the mean of the values that it sees.
 RunResult meanOfSeen(const std::string &masks, const Values &expected) {
   Form form{.outType = "f32",
@@ -122,8 +151,8 @@ TEST(Cases, B87_WindowBoundsAreInclusiveDistances) {
 
 TEST(EmptyRows, AsNaN) {
   // Rows 0 to 9 stand before the first key.
-  Form form{.clauses = "masks [#fa.causal<bottom_right>] "
-                       "{empty_row = \"nan\"}"};
+  Form form{.clauses = "masks [#fa.causal<bottom_right>]",
+            .attributes = "{empty_row = \"nan\"}"};
   RunResult result = Trial(form, {1, 1, 1, 90, 80}).run();
   ASSERT_EQ(result.outputs.size(), 2u);
   Values column = outColumn(result), lse = lseOf(result);
@@ -131,6 +160,9 @@ TEST(EmptyRows, AsNaN) {
     EXPECT_EQ(std::isnan(column[i]), i < 10) << i;
     EXPECT_EQ(std::isnan(lse[i]), i < 10) << i;
   }
+  // Rows of no query are 0 and -inf all the same.
+  form.hasQLengths = true;
+  Trial(form, {1, 1, 1, 90, 80}).set("q_lengths", {85}).run();
 }
 
 } // namespace

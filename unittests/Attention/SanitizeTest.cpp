@@ -89,6 +89,28 @@ const std::vector<Row> &rows() {
            query[n] *= 1e12;
          trial.set("query", query);
        }},
+      {"infinite_values",
+       {.clauses = kCausal},
+       {1, 1, 1, 70, 70},
+       [](Trial &trial) {
+         Values values = trial.input("value").values();
+         values[5 * 16 + 3] = kNaN;
+         values[40 * 16 + 7] = kInf;
+         trial.set("value", values);
+       }},
+      {"infinite_values_state_in_shared_memory",
+       {.clauses = "masks [#fa.window<top_left, left = 40, right = 9>]",
+        .schedule = "tile_q=32,tile_kv=16,warps=2,state=shared"},
+       {1, 1, 1, 70, 70},
+       [](Trial &trial) {
+         Values values = trial.input("value").values();
+         values[5 * 16 + 3] = kNaN;
+         values[40 * 16 + 7] = kInf;
+         trial.set("value", values);
+       }},
+      {"chunk",
+       {.clauses = "masks [#fa.chunk<top_left, size = 40>]"},
+       {1, 2, 1, 130, 130}},
       {"no_keys", {.clauses = kCausal}, {1, 1, 1, 70, 0}},
       {"traced",
        {.isTraced = true},

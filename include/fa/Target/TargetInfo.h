@@ -24,6 +24,15 @@
 
 namespace mlir::fa {
 
+/// Threads of a warp.
+inline constexpr int64_t kWarpSize = 32;
+/// Rows of one tensor-core product of a warp, and its depth for 16-bit
+/// elements.
+inline constexpr int64_t kProductRows = 16, kProductDepth = 16;
+/// How many lanes hold one row of an accumulator: a row's sum is complete after
+/// adding up so many parts.
+inline constexpr int64_t kLanesPerRow = 4;
+
 /// Element types of the left and right operand of a matrix product; it
 /// accumulates in f32.
 enum class MmaElement { F16, BF16, TF32, F8 };
@@ -53,10 +62,6 @@ struct TargetInfo {
   int64_t reservedSharedBytes = 1024;    ///< by the system, in each block
   int64_t maxRegistersPerThread = 255;
   int64_t maxThreadsPerBlock = 1024;
-  int64_t warpSize = 32;
-  /// How many lanes hold one row of an accumulator of `mma`: a row's sum is
-  /// complete after adding up so many parts.
-  int64_t lanesPerRow = 4;
 
   /// The product for these elements, or null.
   const MmaShape *findMma(MmaElement element) const;

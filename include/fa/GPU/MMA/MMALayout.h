@@ -69,18 +69,16 @@
 #ifndef FA_GPU_MMA_MMALAYOUT_H
 #define FA_GPU_MMA_MMALAYOUT_H
 
+#include "fa/Target/TargetInfo.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Support/LLVM.h"
 
 namespace mlir::fa {
 
 /// Rows and columns of one accumulator piece, and k of one instruction.
-inline constexpr int64_t kPieceRows = 16;
+inline constexpr int64_t kPieceRows = kProductRows;
 inline constexpr int64_t kPieceCols = 8;
-inline constexpr int64_t kPieceK = 16;
-/// Lanes that share a row, which is also the number of partial row sums.
-inline constexpr int64_t kLanesPerRow = 4;
-inline constexpr int64_t kWarpSize = 32;
+inline constexpr int64_t kPieceK = kProductDepth;
 
 /// How a lane holds a vector of the warp.
 ///

@@ -45,10 +45,12 @@ void FADialect::registerAttributes() {
 }
 
 namespace {
-/// Positions are i32, and i + offset lies well inside; distances and sizes up
-/// to this need no care about overflow.
-constexpr int64_t kLargestPlain = int64_t(1) << 30;
+/// Positions are i32. The compiler and the runner keep i + offset 65536 below
+/// 2^31, less the rows of a tile; distances and sizes up to this need no care
+/// about overflow.
+constexpr int64_t kLargestPlain = int64_t(1) << 15;
 constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
+constexpr int64_t kLargestChunk = int64_t(1) << 30;
 
 /// Arithmetic on query rows, be they an i32 or a vector of i32.
 struct RowArith {
@@ -180,8 +182,8 @@ DictionaryAttr WindowAttr::getDescription() const {
 // mask_c3
 LogicalResult ChunkAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 Alignment alignment, int64_t size) {
-  if (size < 1 || size > kLargestPlain)
-    return emitError() << "chunk size must be between 1 and " << kLargestPlain
+  if (size < 1 || size > kLargestChunk)
+    return emitError() << "chunk size must be between 1 and " << kLargestChunk
                        << ", found " << size;
   return success();
 }
@@ -199,7 +201,9 @@ KeyInterval ChunkAttr::emitKeyInterval(OpBuilder &builder, Location loc,
     Value chunk = arith::FloorDivSIOp::create(builder, loc, position, size);
     lo = arith::MulIOp::create(builder, loc, chunk, size);
   }
-  return {lo, b.add(lo, getSize())};
+  int64_t size = getSize();
+  Value last = size > kLargestPlain ? b.min(lo, kLargest - size) : lo;
+  return {lo, b.add(last, size)};
 }
 
 DictionaryAttr ChunkAttr::getDescription() const {

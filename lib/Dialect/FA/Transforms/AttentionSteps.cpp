@@ -10,23 +10,24 @@
 //   partial     masks and cold path; restarts where the loop before noted some
 //   key by key  0 * NaN is NaN, so in a product of tiles a value that is not
 //               finite reaches every row of the tile, those from which its key
-//               is hidden too. Rows of u that came out NaN or infinite are
-//               computed again without products of tiles, from the m at hand,
-//               and a key adds nothing to a row that does not see it.
+//               is hidden too, and an infinite one becomes NaN in rows where
+//               its weight was rounded to 0. Rows of u that came out NaN or
+//               infinite are therefore begun again without products of tiles:
+//               one key after the other, and only those that the row sees.
 //===----------------------------------------------------------------------===//
 
 #include "AttentionTiler.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::fa;
 
 /// The loops over K/V blocks. One that has to take more care than the loops
-/// before it starts from the first block where they noted a reason.
-void AttentionTiler::emitLoops(const BlockContext &block) {
+/// before it starts from the first block where they noted a reason. Returns the
+/// state behind them.
+RowState AttentionTiler::emitLoops(const BlockContext &block) {
   Value restart;
   Value first = block.visibility.ranges.front().begin;
   for (const KeyBlockRange &range : block.visibility.ranges) {
@@ -37,9 +38,7 @@ void AttentionTiler::emitLoops(const BlockContext &block) {
     if (range.isFull)
       restart = emitRestart(block, noted);
   }
-  // Else a key that one row of the tile sees is seen by all of them.
-  if (!block.visibility.masks.empty() || block.maskPlane)
-    emitKeyByKey(block);
+  return emitKeyByKey(block);
 }
 
 /// A loop over one range; over full blocks it returns this thread's note.
@@ -154,8 +153,8 @@ Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
   writeState(step.max, block.max);
 
   Value oldSum = readState(block.sum);
-  Value scaledSum = b.create<arith::MulFOp>(
-      oldSum, b.spreadRows(step.rescale, target.lanesPerRow));
+  Value scaledSum =
+      b.create<arith::MulFOp>(oldSum, b.spreadRows(step.rescale, kLanesPerRow));
   Value sum = b.create<RowSumOp>(step.weights, scaledSum);
   writeState(sum, block.sum);
 
@@ -191,56 +190,84 @@ void AttentionTiler::emitTrace(const BlockContext &block, Value keyBlock,
 // Key by key
 //===----------------------------------------------------------------------===//
 
-/// Computes the rows of u that are NaN or infinite again.
-void AttentionTiler::emitKeyByKey(const BlockContext &block) {
-  Value acc = readState(block.acc), max = readState(block.max);
-  auto rows = cast<VectorType>(max.getType());
+/// The state behind the loops, with the rows whose u is NaN or infinite
+/// computed again: m, l and u from nothing. In values from here on: the lanes
+/// of a row would have to meet after each write to memory.
+RowState AttentionTiler::emitKeyByKey(const BlockContext &block) {
+  RowState state = {readState(block.max), readState(block.sum),
+                    readState(block.acc)};
   // x * 0 is 0, or NaN where x is not finite.
   Value zeros = b.create<arith::MulFOp>(
-      acc, b.splat(cast<VectorType>(acc.getType()), 0.0f));
-  Value zero = b.splat(rows, 0.0f);
+      state.acc, b.splat(cast<VectorType>(state.acc.getType()), 0.0f));
+  Value zero = b.splat(b.f32Vector({tileQ}), 0.0f);
   Value sum = b.create<vector::MultiDimReductionOp>(
       vector::CombiningKind::ADD, zeros, zero, ArrayRef<int64_t>{1});
   Value isAgain = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, sum, zero);
   Value none = b.create<arith::ConstantIntOp>(0, 1);
   Value isAnyAgain = b.create<vector::MultiDimReductionOp>(
       vector::CombiningKind::OR, isAgain, none, ArrayRef<int64_t>{0});
-  Value start = b.splat(cast<VectorType>(acc.getType()), 0.0f);
-  writeState(
-      b.create<arith::SelectOp>(b.spreadRows(isAgain, paddedDv), start, acc),
-      block.acc);
-
+  auto forget = [&](Value value, float start) -> Value {
+    auto type = cast<VectorType>(value.getType());
+    Value forgotten = isAgain;
+    if (type.getRank() == 2)
+      forgotten = b.spreadRows(isAgain, type.getDimSize(1));
+    return b.create<arith::SelectOp>(forgotten, b.splat(type, start), value);
+  };
   Value firstKey = b.createOrFold<arith::MulIOp>(
       block.visibility.ranges[0].begin, b.index(tileKV));
   Value end =
       b.create<arith::SelectOp>(isAnyAgain, block.visibility.keysEnd, firstKey);
-  auto loop = b.create<scf::ForOp>(firstKey, end, b.index(1), ValueRange());
+  auto loop = b.create<scf::ForOp>(firstKey, end, b.index(1),
+                                   ValueRange{forget(state.max, -kInfinity),
+                                              forget(state.sum, 0.0f),
+                                              forget(state.acc, 0.0f)});
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(loop.getBody()->getTerminator());
-  emitKeyStep(block, loop.getInductionVar(), isAgain, max);
+  b.setInsertionPointToEnd(loop.getBody());
+  ValueRange old = loop.getRegionIterArgs();
+  RowState next = emitKeyStep(block, loop.getInductionVar(), isAgain,
+                              {old[0], old[1], old[2]});
+  b.create<scf::YieldOp>(ValueRange{next.max, next.sum, next.acc});
+  return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
 }
 
-/// u += p v for one key, in the rows `isAgain` that see it; m is final.
-void AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
-                                 Value isAgain, Value max) {
+/// m, l and u over one key, in the rows `isAgain` that see it; the others stay
+/// as they are, bit for bit.
+RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
+                                     Value isAgain, const RowState &old) {
   Value scores = emitSignedScores(b, block.scale, emitKeyScores(block, key));
-  Value weights = emitKeyWeights(b, scores, max, block.scale.factor);
-
   Value isTaken = b.create<arith::AndIOp>(emitRowsThatSee(block, key), isAgain);
-  VectorType valueType = b.f32Vector({tileQ, paddedDv});
-  Value values = emitEachRow(block.valuePlane, key, b.index(0), valueType);
-  Value acc = readState(block.acc);
-  Value next = b.create<arith::AddFOp>(
-      acc, b.create<arith::MulFOp>(b.spreadRows(weights, paddedDv), values));
-  writeState(
-      b.create<arith::SelectOp>(b.spreadRows(isTaken, paddedDv), next, acc),
-      block.acc);
+  KeyStep step =
+      emitKeySoftmaxStep(b, scores, old.max, isTaken, block.scale.factor);
+
+  // The weight of a key goes to the lanes of its row in equal parts.
+  Value part = b.create<arith::MulFOp>(
+      step.weight, b.splat(b.f32Vector({tileQ}), 1.0f / kLanesPerRow));
+  Value scaledSum = b.create<arith::MulFOp>(
+      old.sum, b.spreadRows(step.rescale, kLanesPerRow));
+  Value sum =
+      b.create<arith::AddFOp>(scaledSum, b.spreadRows(part, kLanesPerRow));
+
+  VectorType tile = b.f32Vector({tileQ, paddedDv});
+  // A factor may be 0 by underflow; what is infinite stays so.
+  auto scale = [&](Value x, Value factor) {
+    Value isFinite = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT,
+                                             b.create<math::AbsFOp>(x),
+                                             b.splat(tile, kInfinity));
+    Value scaled = b.create<arith::MulFOp>(x, b.spreadRows(factor, paddedDv));
+    return b.create<arith::SelectOp>(isFinite, scaled, x).getResult();
+  };
+  Value values = emitEachRow(block.valuePlane, key, b.index(0), tile);
+  Value scaledAcc = scale(old.acc, step.rescale);
+  Value next = b.create<arith::AddFOp>(scaledAcc, scale(values, step.weight));
+  Value acc = b.create<arith::SelectOp>(b.spreadRows(isTaken, paddedDv), next,
+                                        scaledAcc);
+  return {step.max, sum, acc};
 }
 
 /// The products of the query rows with one key, a few columns at a time: a
 /// thread's part of Q may be half of its registers.
 Value AttentionTiler::emitKeyScores(const BlockContext &block, Value key) {
-  Value none = b.splat(b.f32Vector({tileQ, target.lanesPerRow}), 0.0f);
+  Value none = b.splat(b.f32Vector({tileQ, kLanesPerRow}), 0.0f);
   auto loop = b.create<scf::ForOp>(b.index(0), b.index(paddedD),
                                    b.index(kProductDepth), none);
   VectorType tile = b.f32Vector({tileQ, kProductDepth});

@@ -215,7 +215,7 @@ void AttentionTiler::emitState(BlockContext &block) {
     return memref;
   };
   block.max = emit({tileQ}, -kInfinity);
-  block.sum = emit({tileQ, target.lanesPerRow}, 0.0f);
+  block.sum = emit({tileQ, kLanesPerRow}, 0.0f);
   block.acc = emit({tileQ, paddedDv}, 0.0f);
 }
 
@@ -255,19 +255,17 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
   emitPlanes(block, lengths);
   emitState(block);
   block.scale = emitScoreScale(b, op.getStaticScale(), op.getScaleOperand());
-  emitLoops(block);
-  emitEnd(block);
+  emitEnd(block, emitLoops(block));
 }
 
 //===----------------------------------------------------------------------===//
 // After the last block of keys
 //===----------------------------------------------------------------------===//
 
-void AttentionTiler::emitEnd(const BlockContext &block) {
-  Value sum = readState(block.sum);
-  FinishedRows rows = emitFinishedRows(b, readState(block.max), sum,
+void AttentionTiler::emitEnd(const BlockContext &block, const RowState &state) {
+  FinishedRows rows = emitFinishedRows(b, state.max, state.sum,
                                        op.getEmptyRowKind(), block.noQuery);
-  Value output = emitOutput(b, rows, readState(block.acc));
+  Value output = emitOutput(b, rows, state.acc);
   Value plane = emitPlane(views.output, block.batch, block.head,
                           fold(views.queries), b.getIndexAttr(dims.Dv));
   auto element = cast<MemRefType>(plane.getType()).getElementType();

@@ -23,10 +23,6 @@
 
 namespace mlir::fa {
 
-/// Depth of a tensor-core product of 16-bit elements: head dimensions are
-/// padded to a multiple of it.
-inline constexpr int64_t kProductDepth = 16;
-
 /// An extent of the attention: a number, or a value computed before the loops.
 struct Extent {
   int64_t number;
@@ -51,6 +47,11 @@ struct BlockContext {
   BlockVisibility visibility;
   ScoreScale scale;
   Value noQuery; ///< rows that belong to no query: vector of i1, or null
+};
+
+/// m, l and u as values.
+struct RowState {
+  Value max, sum, acc;
 };
 
 /// Writes the tile program of one fa.attention in front of it.
@@ -82,10 +83,10 @@ private:
   void emitPlanes(BlockContext &block, const SequenceLengths &lengths);
   Value emitQueryTile(const BlockContext &block, Value column, int64_t columns);
   void emitState(BlockContext &block);
-  void emitEnd(const BlockContext &block);
+  void emitEnd(const BlockContext &block, const RowState &state);
 
   // The loops over keys.
-  void emitLoops(const BlockContext &block);
+  RowState emitLoops(const BlockContext &block);
   Value emitLoop(const BlockContext &block, Value begin, Value end,
                  bool isFull);
   Value emitRestart(const BlockContext &block, Value noted);
@@ -102,9 +103,9 @@ private:
                            Value firstKey, Value acc);
 
   // Key by key.
-  void emitKeyByKey(const BlockContext &block);
-  void emitKeyStep(const BlockContext &block, Value key, Value isAgain,
-                   Value max);
+  RowState emitKeyByKey(const BlockContext &block);
+  RowState emitKeyStep(const BlockContext &block, Value key, Value isAgain,
+                       const RowState &old);
   Value emitKeyScores(const BlockContext &block, Value key);
   Value emitEachRow(Value plane, Value key, Value column, VectorType tile);
   Value emitRowsThatSee(const BlockContext &block, Value key);

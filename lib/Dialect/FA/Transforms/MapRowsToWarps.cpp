@@ -18,6 +18,7 @@
 
 #include "TileProgram.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
+#include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -35,11 +36,6 @@ using namespace mlir;
 using namespace mlir::fa;
 
 namespace {
-
-/// Threads of a warp, on every NVIDIA GPU.
-constexpr int64_t kWarpSize = 32;
-/// Rows of one mma tile: a warp owns a multiple of it.
-constexpr int64_t kMmaRows = 16;
 
 enum class Rows { Query, Whole };
 
@@ -381,11 +377,11 @@ LogicalResult RowMapper::run() {
 LogicalResult mapRowsToWarps(scf::ForallOp program,
                              const CompleteSchedule &schedule) {
   int64_t rows = schedule.tileQ / schedule.warps;
-  if (schedule.tileQ % schedule.warps != 0 || rows % kMmaRows != 0)
+  if (schedule.tileQ % schedule.warps != 0 || rows % kProductRows != 0)
     return program.emitOpError("tile_q = ")
            << schedule.tileQ
            << " cannot be divided among warps = " << schedule.warps
-           << "; each warp needs a multiple of " << kMmaRows << " rows";
+           << "; each warp needs a multiple of " << kProductRows << " rows";
   return RowMapper(program, schedule).run();
 }
 

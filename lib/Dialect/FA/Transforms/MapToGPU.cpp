@@ -18,6 +18,7 @@
 #include "TileProgram.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
+#include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -38,8 +39,6 @@ using namespace mlir::fa;
 
 namespace {
 
-/// Threads of a warp, on every NVIDIA GPU.
-constexpr int64_t kWarpSize = 32;
 /// Where a buffer may begin in workgroup memory: a row of all banks.
 constexpr int64_t kBufferAlignment = 128;
 

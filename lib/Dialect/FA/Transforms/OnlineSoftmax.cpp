@@ -136,12 +136,20 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
   return {max, rescale, weights, isHuge};
 }
 
-Value mlir::fa::emitKeyWeights(TileBuilder &b, Value scores, Value max,
-                               Value factor) {
-  Value logits =
-      b.create<arith::MulFOp>(scores, b.spread(factor, scores.getType()));
-  Value exponent = b.create<arith::SubFOp>(logits, emitReference(b, max));
-  return b.create<math::Exp2Op>(exponent);
+KeyStep mlir::fa::emitKeySoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
+                                     Value isTaken, Value factor) {
+  auto rows = cast<VectorType>(oldMax.getType());
+  // The cold path's form: s*c rounded first, so that no exponent is above 0.
+  Value logits = b.create<arith::MulFOp>(scores, b.spread(factor, rows));
+  logits =
+      b.create<arith::SelectOp>(isTaken, logits, b.splat(rows, -kInfinity));
+  Value max = b.create<arith::MaxNumFOp>(oldMax, logits);
+  Value reference = emitReference(b, max);
+  Value weight =
+      b.create<math::Exp2Op>(b.create<arith::SubFOp>(logits, reference));
+  Value rescale =
+      b.create<math::Exp2Op>(b.create<arith::SubFOp>(oldMax, reference));
+  return {max, rescale, weight};
 }
 
 FinishedRows mlir::fa::emitFinishedRows(TileBuilder &b, Value max,

@@ -101,9 +101,18 @@ struct SoftmaxStep {
 SoftmaxStep emitSoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
                             Value factor, bool hasColdPath);
 
-/// Emits p of one key in each row (`scores` is a vector of rows) against the
-/// final r of the rows.
-Value emitKeyWeights(TileBuilder &b, Value scores, Value max, Value factor);
+/// What one key gives, in vectors of rows.
+struct KeyStep {
+  Value max;     ///< the new r
+  Value rescale; ///< a; 1 in rows that do not take the key
+  Value weight;  ///< p; 0 there
+};
+
+/// Emits the step from `oldMax` over one score a row, for the rows `isTaken` (a
+/// vector of i1). The same recurrence with a block of one key, in the form of
+/// the cold path.
+KeyStep emitKeySoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
+                           Value isTaken, Value factor);
 
 /// What is left of a row after the last block of keys.
 struct FinishedRows {

@@ -24,7 +24,6 @@
 #include "fa/Dialect/FA/Transforms/Passes.h"
 #include "fa/Dialect/FA/Transforms/Transforms.h"
 #include "fa/Target/TargetInfo.h"
-#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -39,10 +38,6 @@ using namespace mlir::fa;
 /// Registers of a thread beside u, scores, rows and Q: addresses, bounds,
 /// fragments of K and V in flight.
 static constexpr int64_t kOtherRegisters = 24;
-
-/// Rows of a warp and columns of a tile come in multiples of this: one
-/// tensor-core product.
-static constexpr int64_t kProductRows = 16;
 
 namespace {
 
@@ -81,22 +76,21 @@ static Resources estimateResources(const Plan &plan, const HeadDims &dims,
   need.sharedBytes = plan.tileQ * keyPitch +
                      plan.stages * plan.tileKV * (keyPitch + valuePitch);
   if (plan.state == StateKind::Shared)
-    need.sharedBytes += plan.tileQ * (1 + target.lanesPerRow + dims.dv) * 4;
+    need.sharedBytes += plan.tileQ * (1 + kLanesPerRow + dims.dv) * 4;
 
   int64_t rows = plan.tileQ / plan.warps;
-  int64_t acc = rows * dims.dv / target.warpSize;
-  int64_t scores = rows * plan.tileKV / target.warpSize;
+  int64_t acc = rows * dims.dv / kWarpSize;
+  int64_t scores = rows * plan.tileKV / kWarpSize;
   // m, l and the two factors of each of a lane's rows.
-  int64_t perRow = 4 * rows * target.lanesPerRow / target.warpSize;
+  int64_t perRow = 4 * rows * kLanesPerRow / kWarpSize;
   // With the state in shared memory u is fetched when the scores have become
   // weights of half the size.
   int64_t peak = plan.state == StateKind::Shared
                      ? std::max(scores, scores / 2 + acc)
                      : scores + acc;
-  int64_t query =
-      plan.query == QueryKind::Registers
-          ? rows * dims.d * dims.bytesPerElement / 4 / target.warpSize
-          : 0;
+  int64_t query = plan.query == QueryKind::Registers
+                      ? rows * dims.d * dims.bytesPerElement / 4 / kWarpSize
+                      : 0;
   need.registersPerThread = peak + perRow + query + kOtherRegisters;
   return need;
 }
@@ -104,7 +98,7 @@ static Resources estimateResources(const Plan &plan, const HeadDims &dims,
 /// Registers that each thread of a block of so many warps may have.
 static int64_t getAvailableRegisters(int64_t warps, const TargetInfo &target) {
   int64_t share =
-      target.registersPerMultiprocessor / (warps * target.warpSize) / 8 * 8;
+      target.registersPerMultiprocessor / (warps * kWarpSize) / 8 * 8;
   return std::min(share, target.maxRegistersPerThread);
 }
 
@@ -198,7 +192,7 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
       failed(require(given.getStages(), "stages", 1, 2)) ||
       failed(require(given.getWarps(), "warps", 1, 1)))
     return failure();
-  int64_t maxWarps = target.maxThreadsPerBlock / target.warpSize;
+  int64_t maxWarps = target.maxThreadsPerBlock / kWarpSize;
   if (given.getWarps().value_or(1) > maxWarps)
     return op.emitOpError("schedule key warps = ")
            << *given.getWarps() << " exceeds the " << maxWarps
@@ -299,33 +293,6 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
                            std::nullopt);
 }
 
-/// The schedule written as KEY=V,...; null after an error at `loc`.
-static ScheduleAttr parseSchedule(StringRef keys, Location loc) {
-  std::string text = ("#fa.schedule<" + keys + ">").str();
-  auto schedule =
-      dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, loc.getContext()));
-  if (!schedule)
-    emitError(loc) << "schedule '" << keys
-                   << "' is not a list KEY=V,... of keys of #fa.schedule";
-  return schedule;
-}
-
-/// The keys of `keys`, and where it has none those of `base` (may be null).
-static ScheduleAttr overrideKeys(ScheduleAttr base, ScheduleAttr keys) {
-  if (!base)
-    return keys;
-  auto either = [](auto first, auto second) { return first ? first : second; };
-  return ScheduleAttr::get(keys.getContext(),
-                           either(keys.getTileQ(), base.getTileQ()),
-                           either(keys.getTileKv(), base.getTileKv()),
-                           either(keys.getWarps(), base.getWarps()),
-                           either(keys.getStages(), base.getStages()),
-                           either(keys.getState(), base.getState()),
-                           either(keys.getSplits(), base.getSplits()),
-                           either(keys.getQuery(), base.getQuery()),
-                           either(keys.getPingpong(), base.getPingpong()));
-}
-
 namespace {
 struct SelectSchedulePass
     : public fa::impl::FASelectScheduleBase<SelectSchedulePass> {
@@ -334,15 +301,10 @@ struct SelectSchedulePass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     const TargetInfo *info = findTarget(module);
-    ScheduleAttr keys;
-    if (!schedule.empty())
-      keys = parseSchedule(schedule, module.getLoc());
-    if (!info || (!schedule.empty() && !keys))
+    if (!info)
       return signalPassFailure();
     module->setAttr(kTargetAttr, StringAttr::get(&getContext(), info->name));
     WalkResult result = module.walk([&](AttentionOp op) {
-      if (keys)
-        op.setScheduleAttr(overrideKeys(op.getScheduleAttr(), keys));
       FailureOr<ScheduleAttr> complete = selectSchedule(op, *info);
       if (failed(complete))
         return WalkResult::interrupt();

@@ -15,7 +15,8 @@
 //     (c) m, l, u in workgroup memory
 //     (d) for each stretch of visible blocks a loop over K/V: scores, mask in
 //         partial blocks, softmax step, P.V                 (OnlineSoftmax.h)
-//     (e) O = u / l and LSE, once
+//     (e) rows of u that are NaN or infinite again, key by key
+//     (f) O = u / l and LSE, once
 //
 // Vectors are those of the whole block of threads. Head dimensions are padded
 // to the depth of a tensor-core product; loads give zeros there and stores drop

@@ -1,5 +1,5 @@
 // RUN: fa-opt %s --fa-select-schedule=target=sm_80 --split-input-file | FileCheck %s
-// RUN: fa-opt %s --fa-select-schedule="target=sm_80 schedule=tile_q=32,warps=1,stages=3" --split-input-file | FileCheck %s --check-prefix=OPTION
+// RUN: fa-opt %s --fa-override-schedule="schedule=tile_q=32,warps=1,stages=3" --fa-select-schedule=target=sm_80 --split-input-file | FileCheck %s --check-prefix=OPTION
 // RUN: fa-opt %s --fa-select-schedule=target=sm_86 --split-input-file | FileCheck %s --check-prefix=SM86
 
 // CHECK: module attributes {fa.target = "sm_80"}

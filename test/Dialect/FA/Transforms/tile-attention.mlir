@@ -70,7 +70,8 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:           vector.multi_reduction <or>
 // CHECK:           scf.if %{{.*}} -> (vector<128x32xf32>, f32)
 // CHECK:         } {fa.blocks = "partial"}
-// CHECK:         %[[LT:.*]] = vector.multi_reduction <add>, %{{.*}} [1] : vector<128x4xf32> to vector<128xf32>
+// CHECK:         %[[AGAIN:.*]]:3 = scf.for
+// CHECK:         %[[LT:.*]] = vector.multi_reduction <add>, %[[AGAIN]]#1, %{{.*}} [1] : vector<128x4xf32> to vector<128xf32>
 // CHECK:         arith.cmpf oeq, %[[LT]]
 // CHECK:         arith.divf %{{.*}}, %[[LT]] : vector<128xf32>
 // CHECK:         %[[OT:.*]] = arith.truncf
@@ -121,25 +122,29 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:           %[[VISIBLE:.*]] = arith.cmpi slt, %[[J]], %[[TILE]]
 // CHECK:           arith.select %[[VISIBLE]], %[[S]], %{{.*}} : vector<64x16xi1>
 // CHECK:         } {fa.blocks = "partial"}
-// Rows of u that are NaN or infinite again, key by key, without products of
-// tiles: Q a few columns at a time, then u += p v where the row sees the key.
+// Rows whose u is NaN or infinite again from nothing, key by key, without
+// products of tiles: Q a few columns at a time, then one step of the softmax.
 // CHECK:         %[[U:.*]] = vector.transfer_read %{{.*}} : memref<64x64xf32,
 // CHECK:         %[[ZEROS:.*]] = arith.mulf %[[U]]
 // CHECK:         %[[SUM:.*]] = vector.multi_reduction <add>, %[[ZEROS]], %{{.*}} [1]
 // CHECK:         %[[AGAIN:.*]] = arith.cmpf une, %[[SUM]]
 // CHECK:         %[[ANY:.*]] = vector.multi_reduction <or>, %[[AGAIN]], %false [0] : vector<64xi1> to i1
-// CHECK:         arith.select %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
 // CHECK:         %[[LAST:.*]] = arith.select %[[ANY]], %[[KEYS]], %c0{{.*}} : index
-// CHECK:         scf.for %[[KEY:.*]] = %c0{{.*}} to %[[LAST]] step %c1
+// CHECK:         arith.select %[[AGAIN]], %{{.*}} : vector<64xi1>, vector<64xf32>
+// CHECK:         arith.select %{{.*}} : vector<64x4xi1>, vector<64x4xf32>
+// CHECK:         arith.select %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
+// CHECK:         scf.for %[[KEY:.*]] = %c0{{.*}} to %[[LAST]] step %c1 iter_args
 // CHECK:           scf.for %[[D:.*]] = %c0{{.*}} to %c64{{.*}} step %c16{{.*}} iter_args
 // CHECK:             fa.load_tile %{{.*}}[%{{.*}}, %[[D]]] : {{.*}} -> vector<64x16xf16>
 // CHECK:             memref.subview %{{.*}}[%[[KEY]], 0] [1, 64]
 // CHECK:             fa.load_tile %{{.*}}[%[[D]]] each_row : {{.*}} -> vector<64x16xf16>
 // CHECK:             fa.row_sum
-// CHECK:           %[[P:.*]] = math.exp2 %{{.*}} : vector<64xf32>
 // CHECK:           fa.tile_index %{{.*}} dim 0 : vector<64xi32>
 // CHECK:           %[[SEEN:.*]] = arith.cmpi slt
-// CHECK:           arith.andi %[[SEEN]], %[[AGAIN]]
+// CHECK:           %[[TAKEN:.*]] = arith.andi %[[SEEN]], %[[AGAIN]]
+// CHECK:           %[[X:.*]] = arith.select %[[TAKEN]], %{{.*}} : vector<64xi1>, vector<64xf32>
+// CHECK:           arith.maxnumf %{{.*}}, %[[X]]
+// CHECK:           math.exp2 %{{.*}} : vector<64xf32>
 // CHECK:           fa.load_tile %{{.*}} each_row : {{.*}} -> vector<64x64xf16>
 // CHECK:           arith.select %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
 // CHECK:         }

@@ -71,9 +71,7 @@ def FASelectSchedule : Pass<"fa-select-schedule", "ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"\"",
-           "Chip to compile for; by default the module's fa.target, else sm_80">,
-    Option<"schedule", "schedule", "std::string", /*default=*/"\"\"",
-           "Keys as in #fa.schedule, KEY=V,...; they win over those of the op">
+           "Chip to compile for; by default the module's fa.target, else sm_80">
   ];
 }
 
@@ -84,7 +82,8 @@ def FATileAttention : Pass<"fa-tile-attention", "func::FuncOp"> {
     program: one iteration of `scf.forall` for each block of query rows, in it
     loops over the blocks of keys that some row sees. They carry m, l and u in
     workgroup memory. Blocks that every row sees are in a loop without mask
-    code (`fa.blocks = "full"`).
+    code (`fa.blocks = "full"`). Rows whose u comes out NaN or infinite are
+    computed again behind them, key by key.
 
     ```mlir
     fa.attention %q, %k, %v masks [#fa.causal<top_left>] outs(%o : ...) {schedule = ...} : ...
@@ -100,6 +99,7 @@ def FATileAttention : Pass<"fa-tile-attention", "func::FuncOp"> {
         %x = arith.select %visible, %s, %ninf    // partial blocks only
         ...                                      // one step of the softmax; l, u
       } {fa.blocks = "partial"}
+      scf.for %j = %first to %last step %c1 { ... }   // no key, but for such rows
       fa.store_tile ...                          // u / l, and LSE
     } {fa.schedule = ...}
     ```

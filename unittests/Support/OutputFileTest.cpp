@@ -21,7 +21,10 @@ namespace {
 class OutputFilesTest : public testing::Test {
 protected:
   void SetUp() override {
-    folder = testing::TempDir() + "fa-output-files/";
+    // Tests run side by side: each has a folder of its own.
+    folder = testing::TempDir() + "fa-output-files-" +
+             testing::UnitTest::GetInstance()->current_test_info()->name() +
+             "/";
     fs::remove_all(folder);
     fs::create_directory(folder);
   }

@@ -71,6 +71,9 @@ struct DeviceOptions {
   /// Arithmetic of the tensor cores and of approximate functions.
   TensorModel tensorModel = TensorModel::Fma;
   ApproxPolicy approx;
+  /// CTAs that may have begun and not ended. More than the host threads need
+  /// are begun only when a CTA spins on what a later one writes.
+  uint32_t maxResidentCTAs = 1024;
   /// Errors that observers may report before the launch is stopped.
   unsigned maxDiagnostics = 64;
 };

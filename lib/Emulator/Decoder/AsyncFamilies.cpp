@@ -127,3 +127,14 @@ void FamilyDecoders::fence() {
   MemoryAux aux{1, 1, 0, MemoryAux::kGeneric};
   f.address(s.operands[0], d, aux);
 }
+
+// setmaxnreg.{inc,dec} n: imm = n, aux = inc. PTX ISA 9.1 section 9.7.19.5.
+void FamilyDecoders::setmaxnreg() {
+  f.needOperands(s, 1, 1);
+  int64_t n = f.immediate(s.operands[0]);
+  if (n < 24 || n > 256 || n % 8)
+    f.fail(s.operands[0].at, "'" + d.info.opcode + "' of " + std::to_string(n) +
+                                 "; a multiple of 8 from 24 to 256 is allowed");
+  d.inst.imm = int32_t(n);
+  d.inst.aux = m.has("inc");
+}

@@ -216,7 +216,7 @@ bool ptxvm::decodeFamily(const std::string &name, FunctionDecoder &decoder,
       F(set), F(carry), F(dp2a), F(lop3), F(cvtpack),
       // AsyncFamilies.cpp
       F(mapa), F(getctarank), F(mbarrier), F(mbarrierpending), F(fence),
-      F(bulk), F(tensormap), F(tensormapcopy), F(storeasync)
+      F(setmaxnreg), F(bulk), F(tensormap), F(tensormapcopy), F(storeasync)
 #undef F
   };
   auto found = functions.find(name);

@@ -64,6 +64,7 @@ struct FamilyDecoders {
   void mbarrier();
   void mbarrierpending();
   void fence();
+  void setmaxnreg();
   // BulkFamilies.cpp
   void bulk();
   void tensormap();

@@ -89,6 +89,10 @@ bool AsyncQueue::completePhase(CTA &owner, uint32_t address) {
   });
 }
 
+bool AsyncQueue::completeAll() {
+  return completeWhere([](const AsyncOperation &) { return true; });
+}
+
 bool AsyncQueue::completeForWaiters(bool isStuck) {
   std::vector<AsyncSignal> targets;
   for (auto &o : pending) {

@@ -104,6 +104,8 @@ public:
   bool completePhase(CTA &owner, uint32_t address);
   /// Completes what an exiting CTA has issued.
   void completeOf(const CTA &issuer);
+  /// Completes everything; false when there was nothing.
+  bool completeAll();
   /// Completes what parked warps wait for; with `isStuck`, when nobody can go
   /// on, whatever tells an mbarrier. False when there was nothing.
   bool completeForWaiters(bool isStuck);

@@ -95,15 +95,19 @@ Flow run(Warp &w, const Instruction &i, Combine combine) {
   const Slot *b = reinterpret_cast<const Slot *>(w.regs + i.b);
   const Slot *c = reinterpret_cast<const Slot *>(w.regs + i.c);
   Slot *d = reinterpret_cast<Slot *>(w.regs + i.dst);
+  bool hasWritten = false;
   for (uint32_t m = w.mask; m; m &= m - 1) {
     unsigned l = unsigned(__builtin_ctz(m));
-    Word *p = reinterpret_cast<Word *>(a.pointer[l]);
-    d[l] = Slot(exchange<Word>(p, [&](Word old) {
+    Word *p = reinterpret_cast<Word *>(a.pointer[l]), next = 0;
+    Word old = exchange<Word>(p, [&](Word old) {
       if (i.d == Cas)
-        return old == Word(b[l]) ? Word(c[l]) : old;
-      return combine(old, Word(b[l]));
-    }));
+        return next = old == Word(b[l]) ? Word(c[l]) : old;
+      return next = combine(old, Word(b[l]));
+    });
+    hasWritten |= next != old;
+    d[l] = Slot(old);
   }
+  w.hasWritten &= hasWritten;
   return Flow::Next;
 }
 

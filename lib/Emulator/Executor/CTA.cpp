@@ -202,4 +202,5 @@ void CTA::reset(std::unique_ptr<CTARecord> r) {
               w.regs + k.registerWords);
     fillSpecial(w);
   }
+  fillRegisterPool(*this);
 }

@@ -78,16 +78,32 @@ std::string unreachable(const CTA &executing, const SharedPlace &place,
                         bool allowsRemote);
 
 // Scheduler.cpp
+/// Issues up to `count` instructions of a warp that has a group.
+uint64_t stepWarp(Warp &w, uint64_t count);
+
 /// Runs the warps of a cluster in turns; it can be left and entered again.
 class ClusterRun {
 public:
+  enum Result {
+    Finished, ///< all warps are done, or the launch stops
+    Busy,     ///< never returned by run()
+    Spinning, ///< for a long time it has only read and computed
+    Stuck,    ///< it goes round in a loop until others write to memory
+  };
   ClusterRun(Cluster &cluster, uint64_t seed);
 
-  /// Goes on until all warps are done or one stops the launch.
-  void run();
+  /// Goes on until there is nothing more to do, or only others can help.
+  Result run();
+  /// Whether the last run() did more than to find that it is still stuck.
+  bool changed() const { return hasChanged; }
 
 private:
   bool turn(size_t k);
+  bool round();
+  void completeSome(Warp &w);
+  // SpinWatch.cpp
+  Result examine();
+  Result watch(Warp &w);
   const std::vector<uint32_t> &sweep();
   uint64_t quantum();
 
@@ -97,11 +113,23 @@ private:
   std::vector<unsigned> stalls;
   std::vector<uint64_t> issuedApart;
   unsigned sweeps = 0;
+  uint64_t sinceExamined = 0, budget;
+  bool isStuck = false, hasChanged = false;
 };
+
+// RegisterPool.cpp
+/// Gives each warp the registers that it starts with.
+void fillRegisterPool(CTA &cta);
+/// "for 240 registers a thread (...)", of a parked warp.
+std::string describePool(const Warp &w, uint32_t wanted);
 
 // Deadlock.cpp
 /// One diagnostic that says who waits for what.
 void reportDeadlock(Cluster &cluster);
+/// The same of clusters that wait for each other, or for one of the CTAs that
+/// have not started.
+void reportNoProgress(const std::vector<Cluster *> &clusters,
+                      uint64_t notStarted);
 
 } // namespace ptxvm
 

@@ -67,6 +67,8 @@ static std::string reason(const Warp &w, const Group &g) {
     return ofClusterBarrier(*w.cta->cluster);
   case Group::AtMbarrier:
     return ofMbarrier(*w.cta, g.barrier);
+  case Group::AtRegisterPool:
+    return " " + describePool(w, g.barrier);
   case Group::AtWarpSync:
     return " for lanes " + hex(g.wanted & w.live & ~g.mask);
   case Group::AtWarpgroup:
@@ -76,37 +78,78 @@ static std::string reason(const Warp &w, const Group &g) {
   }
 }
 
-static std::string who(const Warp &w, const Group &g) {
+static std::string who(const Warp &w, const Group &g, bool namesCTA) {
   const CTA &cta = *w.cta;
   std::string text;
-  if (cta.cluster->ctas.size() > 1)
+  const Dim3 &id = cta.record->id;
+  if (namesCTA)
+    text = "CTA (" + std::to_string(id.x) + "," + std::to_string(id.y) + "," +
+           std::to_string(id.z) + ") ";
+  else if (cta.cluster->ctas.size() > 1)
     text = "CTA rank " + std::to_string(cta.rank) + " ";
   uint32_t line = cta.launch.kernel.info.instructions[g.pc].line;
+  bool spins = g.state == Group::Ready;
   return text + "warp " + std::to_string(w.index) + " lanes " + hex(g.mask) +
-         " wait at line " + std::to_string(line);
+         (spins ? " spin" : " wait") + " at line " + std::to_string(line);
 }
 
-void ptxvm::reportDeadlock(Cluster &cluster) {
-  std::string message = "deadlock: ";
+namespace {
+/// Collects the groups of some clusters.
+struct WaitList {
+  std::string text;
   const Warp *first = nullptr;
   uint32_t firstPc = 0;
-  unsigned listed = 0;
-  for (auto &cta : cluster.ctas)
-    for (const Warp &w : cta->warps)
-      for (const Group &g : w.others) {
-        if (!first) {
-          first = &w;
-          firstPc = g.pc;
-        }
-        if (++listed <= 8)
-          message += (listed > 1 ? "; " : "") + who(w, g) + reason(w, g);
+  unsigned count = 0;
+
+  void add(const Warp &w, const Group &g, bool namesCTA) {
+    if (!first) {
+      first = &w;
+      firstPc = g.pc;
+    }
+    if (++count <= 8)
+      text += (count > 1 ? "; " : "") + who(w, g, namesCTA) + reason(w, g);
+  }
+  void add(const Cluster &cluster, bool namesCTA) {
+    for (auto &cta : cluster.ctas)
+      for (const Warp &w : cta->warps) {
+        if (w.group)
+          add(w, {Group::Ready, w.pc, w.group, 0, 0, false}, namesCTA);
+        for (const Group &g : w.others)
+          add(w, g, namesCTA);
       }
-  if (listed > 8)
-    message += "; and " + std::to_string(listed - 8) + " more";
-  CTA &cta = first ? *first->cta : *cluster.ctas.front();
+  }
+  std::string all() const {
+    return count > 8 ? text + "; and " + std::to_string(count - 8) + " more"
+                     : text;
+  }
+};
+
+void report(Cluster &cluster, const WaitList &list, std::string message) {
+  CTA &cta = list.first ? *list.first->cta : *cluster.ctas.front();
   cta.record->status = Status::Deadlock;
   cta.record->diagnostics.push_back(cta.record->makeDiagnostic(
-      Severity::Error, "deadlock", std::move(message), firstPc,
-      first ? int(first->index) : -1, -1));
+      Severity::Error, "deadlock", std::move(message), list.firstPc,
+      list.first ? int(list.first->index) : -1, -1));
   cluster.failed = true;
+}
+} // namespace
+
+void ptxvm::reportDeadlock(Cluster &cluster) {
+  WaitList list;
+  list.add(cluster, false);
+  report(cluster, list, "deadlock: " + list.all());
+}
+
+void ptxvm::reportNoProgress(const std::vector<Cluster *> &clusters,
+                             uint64_t notStarted) {
+  WaitList list;
+  bool namesCTA =
+      clusters.size() > 1 || clusters[0]->launch.shape.grid.count() > 1;
+  for (Cluster *c : clusters)
+    list.add(*c, namesCTA);
+  std::string message = "deadlock: memory stays as it is: " + list.all();
+  if (notStarted)
+    message += "; " + std::to_string(notStarted) +
+               " CTAs have not started, since so many others are resident";
+  report(*clusters.front(), list, std::move(message));
 }

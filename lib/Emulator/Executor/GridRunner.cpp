@@ -36,7 +36,9 @@ GridRunner::GridRunner(Launch &launch,
                        Report &report)
     : launch(launch), observers(observers), report(report),
       clusterSize(uint32_t(launch.shape.cluster.count())),
-      total(launch.shape.grid.count() / clusterSize) {
+      total(launch.shape.grid.count() / clusterSize),
+      mostResidents(
+          std::max(1u, launch.options.maxResidentCTAs / clusterSize)) {
   for (const CallSite &site : launch.kernel.calls)
     mayPrint |= site.builtin == CallSite::Vprintf;
 }
@@ -49,6 +51,7 @@ void GridRunner::run() {
   if (!threads)
     threads = std::max(1u, std::thread::hardware_concurrency());
   threads = unsigned(std::min<uint64_t>({threads, total, kMaxThreads}));
+  mostResidents = std::max<uint64_t>(mostResidents, threads);
   std::vector<std::thread> pool;
   // As many as the host lets us have; the work is the same with fewer.
   try {
@@ -59,19 +62,94 @@ void GridRunner::run() {
   work();
   for (std::thread &t : pool)
     t.join();
+  stopParked();
   finishAll();
 }
 
-void GridRunner::work() {
-  Cluster cluster(launch);
-  for (uint64_t n; !launch.stop && (n = next++) < total;) {
-    while (cluster.ctas.size() < clusterSize) {
-      cluster.ctas.push_back(std::make_unique<CTA>(launch));
-      cluster.ctas.back()->cluster = &cluster;
+/// What to run next: in turns a cluster that spins, when something may have
+/// changed since, and a new one. Null when there is nothing more to do.
+std::unique_ptr<GridRunner::Resident> GridRunner::take() {
+  std::unique_lock<std::mutex> guard(lock);
+  for (;;) {
+    if (launch.stop)
+      return nullptr;
+    bool mayBegin = next < total && residents < mostResidents;
+    auto again = std::find_if(parked.begin(), parked.end(), [&](auto &r) {
+      return !r->isStuck || r->epoch != epoch;
+    });
+    if (mayBegin && (again == parked.end() || prefersNew)) {
+      prefersNew = false;
+      uint64_t n = next++;
+      ++residents;
+      ++running;
+      std::unique_ptr<Resident> r;
+      if (!spare.empty()) {
+        r = std::move(spare.back());
+        spare.pop_back();
+      }
+      guard.unlock();
+      if (!r)
+        r = std::make_unique<Resident>(launch);
+      bool isReverse = launch.options.order.kind == OrderPolicy::Reverse;
+      begin(*r, isReverse ? total - 1 - n : n);
+      return r;
     }
-    bool isReverse = launch.options.order.kind == OrderPolicy::Reverse;
-    runOne(cluster, isReverse ? total - 1 - n : n);
+    if (again != parked.end()) {
+      prefersNew = true;
+      std::unique_ptr<Resident> r = std::move(*again);
+      parked.erase(again);
+      ++running;
+      return r;
+    }
+    if (!running && !parked.empty()) {
+      std::vector<Cluster *> stuck;
+      for (auto &r : parked)
+        stuck.push_back(&r->cluster);
+      reportNoProgress(stuck, (total - next) * clusterSize);
+      launch.stop = true;
+      changed.notify_all();
+      return nullptr;
+    }
+    if (!running || (parked.empty() && next >= total))
+      return nullptr;
+    changed.wait(guard);
   }
+}
+
+void GridRunner::give(std::unique_ptr<Resident> r, ClusterRun::Result result,
+                      uint64_t epochBefore) {
+  std::unique_lock<std::mutex> guard(lock);
+  --running;
+  bool isAlone = epoch == epochBefore;
+  if (r->run->changed())
+    ++epoch;
+  if (result == ClusterRun::Finished) {
+    end(*r);
+    --residents;
+    spare.push_back(std::move(r));
+  } else {
+    r->isStuck = result == ClusterRun::Stuck;
+    // Others may have written after it was looked at.
+    r->epoch = isAlone ? epoch : ~0ull;
+    parked.push_back(std::move(r));
+  }
+  guard.unlock();
+  changed.notify_all();
+}
+
+void GridRunner::work() {
+  while (std::unique_ptr<Resident> r = take()) {
+    uint64_t before;
+    {
+      std::lock_guard<std::mutex> guard(lock);
+      before = epoch;
+    }
+    ClusterRun::Result result = r->run->run();
+    give(std::move(r), result, before);
+  }
+  // Threads that wait look again.
+  std::lock_guard<std::mutex> guard(lock);
+  changed.notify_all();
 }
 
 std::unique_ptr<CTARecord> GridRunner::makeRecord(uint64_t cluster,
@@ -97,39 +175,57 @@ CTAEvent GridRunner::eventOf(const CTARecord &r, DiagnosticSink &sink) const {
           launch.sharedBytes, sink};
 }
 
-void GridRunner::runOne(Cluster &cluster, uint64_t number) {
+void GridRunner::begin(Resident &r, uint64_t number) {
+  Cluster &cluster = r.cluster;
+  while (cluster.ctas.size() < clusterSize) {
+    cluster.ctas.push_back(std::make_unique<CTA>(launch));
+    cluster.ctas.back()->cluster = &cluster;
+  }
   cluster.linear = number;
   cluster.failed = false;
   cluster.barrierPhase = 0;
   cluster.queue.clear();
-  std::vector<Finished> parts;
+  r.isStuck = false;
+  r.parts.clear();
   for (auto &cta : cluster.ctas) {
-    cta->reset(makeRecord(number, uint32_t(parts.size())));
-    parts.push_back(
+    cta->reset(makeRecord(number, uint32_t(r.parts.size())));
+    r.parts.push_back(
         {nullptr, std::make_unique<Sink>(*cta->record, launch), {}});
   }
   if (!observers.empty()) {
     std::lock_guard<std::mutex> guard(lock);
-    for (size_t k = 0; k < parts.size(); ++k)
+    for (size_t k = 0; k < r.parts.size(); ++k)
       for (ExecutionObserver *o : observers)
-        attach(*cluster.ctas[k], parts[k], *o);
+        attach(*cluster.ctas[k], r.parts[k], *o);
   }
   uint64_t seed = launch.options.order.seed * 0x9E3779B97F4A7C15ull + number;
-  ClusterRun(cluster, seed).run();
+  r.run = std::make_unique<ClusterRun>(cluster, seed);
+}
+
+/// Called under the lock.
+void GridRunner::end(Resident &r) {
   done += clusterSize;
   bool isQuiet = observers.empty();
-  for (size_t k = 0; k < parts.size(); ++k) {
-    CTA &cta = *cluster.ctas[k];
+  for (size_t k = 0; k < r.parts.size(); ++k) {
+    CTA &cta = *r.cluster.ctas[k];
     cta.record->completed = cta.record->status == Status::Ok && cta.hasExited();
     if (cta.record->status != Status::Ok)
       launch.stop = true;
     for (Warp &w : cta.warps)
       cta.record->printed += w.printed;
     isQuiet &= cta.record->diagnostics.empty() && cta.record->printed.empty();
-    parts[k].record = std::move(cta.record);
+    r.parts[k].record = std::move(cta.record);
   }
   if (!isQuiet || mayPrint)
-    handOver(std::move(parts));
+    handOver(std::move(r.parts));
+  r.parts.clear();
+}
+
+/// What is parked when the launch stops.
+void GridRunner::stopParked() {
+  for (auto &r : parked)
+    end(*r);
+  parked.clear();
 }
 
 void GridRunner::attach(CTA &cta, Finished &f, ExecutionObserver &o) {
@@ -149,9 +245,9 @@ void GridRunner::attach(CTA &cta, Finished &f, ExecutionObserver &o) {
   f.observers.push_back({&o, std::move(made)});
 }
 
-/// In order: what all earlier CTAs have left behind is handed on.
+/// In order: what all earlier CTAs have left behind is handed on. Called under
+/// the lock.
 void GridRunner::handOver(std::vector<Finished> parts) {
-  std::lock_guard<std::mutex> guard(lock);
   for (Finished &f : parts) {
     uint64_t linear = f.record->linear;
     waiting[linear] = std::move(f);

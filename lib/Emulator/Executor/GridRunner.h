@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Runs the clusters of a grid and hands what is left of their CTAs to the
-// observers, in the order of linear CTA numbers. Each thread keeps one
-// cluster's memory and uses it again, so memory grows with the threads and not
-// with the grid.
+// observers, in the order of linear CTA numbers. The memory of a cluster is
+// used again, so memory grows with the resident clusters and not with the grid:
+// one for each thread, and those that spin on what a later one writes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_LIB_EMULATOR_EXECUTOR_GRIDRUNNER_H
@@ -16,6 +16,8 @@
 
 #include "Cluster.h"
 
+#include <condition_variable>
+#include <deque>
 #include <map>
 
 namespace ptxvm {
@@ -48,12 +50,28 @@ private:
         observers;
   };
 
+  /// A cluster that has begun. Most run to their end at once; one that spins
+  /// is parked until something may have changed.
+  struct Resident {
+    explicit Resident(Launch &launch) : cluster(launch) {}
+    Cluster cluster;
+    std::unique_ptr<ClusterRun> run;
+    std::vector<Finished> parts;
+    uint64_t epoch = 0; ///< when it was found stuck
+    bool isStuck = false;
+  };
+
   void work();
-  void runOne(Cluster &cluster, uint64_t number);
+  std::unique_ptr<Resident> take();
+  void give(std::unique_ptr<Resident> r, ClusterRun::Result result,
+            uint64_t epochBefore);
+  void begin(Resident &r, uint64_t number);
+  void end(Resident &r);
   std::unique_ptr<CTARecord> makeRecord(uint64_t cluster, uint32_t rank) const;
   CTAEvent eventOf(const CTARecord &record, DiagnosticSink &sink) const;
   void attach(CTA &cta, Finished &f, ExecutionObserver &o);
   void handOver(std::vector<Finished> done);
+  void stopParked();
   void finish(Finished &f);
   void finishAll();
 
@@ -63,9 +81,16 @@ private:
   uint32_t clusterSize;
   bool mayPrint = false; ///< a CTA that printed nothing has its turn too
   uint64_t total;        ///< clusters
-  std::atomic<uint64_t> next{0}, done{0};
-  std::mutex lock;
-  std::map<uint64_t, Finished> waiting; ///< by linear CTA number
+  std::mutex lock;       ///< of all that follows
+  std::condition_variable changed;
+  uint64_t next = 0; ///< cluster to begin
+  uint64_t done = 0; ///< CTAs
+  uint64_t residents = 0, mostResidents, running = 0;
+  uint64_t epoch = 0; ///< counts runs that may have written to memory
+  bool prefersNew = false;
+  std::deque<std::unique_ptr<Resident>> parked;
+  std::vector<std::unique_ptr<Resident>> spare; ///< memory to use again
+  std::map<uint64_t, Finished> waiting;         ///< by linear CTA number
   uint64_t handed = 0;
 };
 

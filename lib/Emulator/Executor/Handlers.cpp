@@ -53,6 +53,7 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
     addMbarrier(list);
     addBulkCopy(list);
     addTensorMap(list);
+    addRegisterPool(list);
     addControlFlow(list);
     addCall(list);
     addBuiltin(list);

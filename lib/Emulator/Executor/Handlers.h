@@ -48,6 +48,7 @@ void addBulkCopy(HandlerList &list);
 void addBulkIssue(HandlerList &list);
 void addStoreAsync(HandlerList &list);
 void addTensorMap(HandlerList &list);
+void addRegisterPool(HandlerList &list);
 void addControlFlow(HandlerList &list);
 void addCall(HandlerList &list);
 void addBuiltin(HandlerList &list);

@@ -111,7 +111,10 @@ struct Warp {
   /// those whose phase is complete but that have not waited.
   uint32_t clusterArrived = 0, clusterReady = 0;
   uint32_t registers = 0; ///< of a thread, as setmaxnreg left them
-  /// Set by what changes memory that others see; for finding spin loops.
+  /// setmaxnreg.inc: what the pool has set aside for this warp, since another
+  /// warp of its warpgroup asked; 0 = nothing.
+  uint32_t grantedRegisters = 0;
+  /// Cleared by an atomic that left memory as it was; for finding spin loops.
   bool hasWritten = false;
   uint64_t issued = 0;
   std::shared_ptr<CallStack> calls; ///< once the warp has called

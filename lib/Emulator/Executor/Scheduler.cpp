@@ -21,6 +21,9 @@ static constexpr uint64_t kQuantum = 4096;
 /// Rounds of turns after which a warp that waits for an asynchronous operation
 /// gets it although other warps can still go on.
 static constexpr unsigned kPatience = 4;
+/// Instructions of a cluster before it is looked at whether it only spins: at
+/// first, and after it has been found spinning.
+static constexpr uint64_t kLongBudget = 1 << 20, kShortBudget = kQuantum;
 
 static void updateMerge(Warp &w) {
   w.mergePc = ~0u;
@@ -127,8 +130,14 @@ uint64_t runWarp(Warp &w, const Instruction *code, uint64_t quantum) {
   w.issued += issued;
   return issued;
 }
-
 } // namespace
+
+uint64_t ptxvm::stepWarp(Warp &w, uint64_t count) {
+  const Instruction *code = w.cta->launch.code.data();
+  bool isObserved = !w.cta->onInstruction.empty();
+  return isObserved ? runWarp<true>(w, code, count)
+                    : runWarp<false>(w, code, count);
+}
 
 static void reportLimit(Cluster &cluster, const Warp &w) {
   CTARecord &record = *w.cta->record;
@@ -143,7 +152,8 @@ static void reportLimit(Cluster &cluster, const Warp &w) {
   cluster.failed = true;
 }
 
-ClusterRun::ClusterRun(Cluster &cluster, uint64_t seed) : cluster(cluster) {
+ClusterRun::ClusterRun(Cluster &cluster, uint64_t seed)
+    : cluster(cluster), budget(kLongBudget) {
   cluster.random.seed(seed);
   for (auto &cta : cluster.ctas)
     for (Warp &w : cta->warps)
@@ -174,9 +184,8 @@ bool ClusterRun::turn(size_t k) {
   uint64_t n = quantum();
   if (limit)
     n = std::min(n - 1, limit) + 1; // limit + 1 may be no number
-  const Instruction *code = launch.code.data();
-  bool isObserved = !w.cta->onInstruction.empty();
-  n = isObserved ? runWarp<true>(w, code, n) : runWarp<false>(w, code, n);
+  n = stepWarp(w, n);
+  sinceExamined += n;
   uint64_t total = launch.issued += n;
   if (cluster.failed || launch.stop)
     return false;
@@ -195,34 +204,60 @@ bool ClusterRun::turn(size_t k) {
   return true;
 }
 
-void ClusterRun::run() {
-  for (;;) {
-    bool isDone = true, moved = false;
-    for (uint32_t k : sweep()) {
-      Warp &w = *warps[k];
-      if (w.isDone())
-        continue;
-      isDone = false;
-      if (!w.group && !selectGroup(w))
-        continue;
-      moved = true;
-      if (!turn(k))
-        return;
-      if (!cluster.queue.empty() && cluster.isRandom()) {
-        cluster.queue.completeSome();
-        if (cluster.failed)
-          return;
-      }
-    }
-    if (isDone)
-      return;
-    // Warps that wait for asynchronous operations are served late.
-    bool isStuck = !moved;
-    if (!cluster.queue.empty() && (isStuck || ++sweeps % kPatience == 0))
-      moved |= cluster.queue.completeForWaiters(isStuck);
+/// --order=random: copies end at any time.
+void ClusterRun::completeSome(Warp &w) {
+  if (!w.copies.empty() && cluster.random() % 4 == 0)
+    completeCopiesBefore(w, uint32_t(cluster.random()), ~0ull);
+  cluster.queue.completeSome();
+}
+
+/// A turn for each warp; false when there is nothing more to do.
+bool ClusterRun::round() {
+  bool isDone = true, moved = false;
+  for (uint32_t k : sweep()) {
+    Warp &w = *warps[k];
+    if (w.isDone())
+      continue;
+    isDone = false;
+    if (!w.group && !selectGroup(w))
+      continue;
+    moved = true;
+    if (!turn(k))
+      return false;
+    if (cluster.isRandom())
+      completeSome(w);
     if (cluster.failed)
-      return;
-    if (!moved)
-      return reportDeadlock(cluster);
+      return false;
   }
+  if (isDone)
+    return false;
+  // Warps that wait for asynchronous operations are served late.
+  bool isStuck = !moved;
+  if (!cluster.queue.empty() && (isStuck || ++sweeps % kPatience == 0))
+    moved |= cluster.queue.completeForWaiters(isStuck);
+  if (!moved && !cluster.failed)
+    reportDeadlock(cluster);
+  return !cluster.failed;
+}
+
+ClusterRun::Result ClusterRun::run() {
+  hasChanged = false;
+  if (isStuck && examine() == Stuck)
+    return Stuck;
+  hasChanged = true;
+  isStuck = false;
+  while (!cluster.failed && round()) {
+    if (sinceExamined < budget)
+      continue;
+    Result result = examine();
+    sinceExamined = 0;
+    if (result == Busy) {
+      budget = kLongBudget;
+      continue;
+    }
+    isStuck = result == Stuck;
+    budget = kShortBudget * warps.size();
+    return result;
+  }
+  return Finished;
 }

@@ -214,6 +214,20 @@ TEST(WgmmaAsync, otherRegistersDoNotTakeThePlaceOfThoseInUse) {
   }
 }
 
+TEST(WgmmaAsync, theTensorModelTruncates) {
+  // 1 + 3 * 2^-24: a multiply-add rounds up, the model cuts.
+  std::string small = "and.b32 %r2, %t, 3;\nsetp.eq.u32 %p1, %r2, 0;\n"
+                      "selp.b32 %a0, 0x00033C00, 0, %p1;\nmov.b32 %a1, %a0;\n"
+                      "mov.b32 %a2, 0;\nmov.b32 %a3, 0;\n";
+  std::string body = small + kFence + mmaRegisters() + kCommit + waitFor(0);
+  DeviceOptions hopper;
+  hopper.tensorModel = TensorModel::Hopper;
+  Outcome chain = launch(body), model = launch(body, 128, hopper);
+  ASSERT_OUTCOME(model);
+  EXPECT_EQ(chain.out[0], 0x3F800002u);
+  EXPECT_EQ(model.out[0], 0x3F800001u);
+}
+
 TEST(WgmmaAsync, twoWarpgroupsDoNotMeet) {
   // The second group does twice as many products.
   Outcome o =

@@ -149,9 +149,8 @@ ProductText ptxvm::test::prepare(const Product &p) {
   return result;
 }
 
-ProductResult
-ptxvm::test::run(const Product &p, const DeviceOptions &options,
-                 const std::vector<ExecutionObserver *> &observers) {
+ProductResult ptxvm::test::run(const Product &p, const DeviceOptions &options,
+                               const CheckerSet *checkers) {
   ProductText text = prepare(p);
   ProductResult result;
   auto module = Module::parse(text.text, "test.ptx");
@@ -161,8 +160,8 @@ ptxvm::test::run(const Product &p, const DeviceOptions &options,
     return result;
   }
   Device device(options);
-  for (ExecutionObserver *o : observers)
-    device.addObserver(*o);
+  if (checkers)
+    checkers->attach(device);
   auto buffer = [&](const void *from, uint64_t bytes, const char *name) {
     uint64_t at = device.alloc(bytes, name, from != nullptr);
     if (from)

@@ -14,6 +14,7 @@
 #ifndef FA_UNITTESTS_EMULATOR_WGMMAHARNESS_H
 #define FA_UNITTESTS_EMULATOR_WGMMAHARNESS_H
 
+#include "fa/Emulator/Checkers.h"
 #include "fa/Emulator/Device.h"
 #include "fa/Emulator/ExecutionObserver.h"
 
@@ -176,7 +177,7 @@ struct ProductResult {
 };
 
 ProductResult run(const Product &p, const DeviceOptions &options = {},
-                  const std::vector<ExecutionObserver *> &observers = {});
+                  const CheckerSet *checkers = nullptr);
 /// Fills values with numbers of [-range, range] (or that fit the type).
 void fillRandom(Product &p, unsigned seed, int range = 3);
 /// D by three loops.

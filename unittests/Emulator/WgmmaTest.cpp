@@ -82,6 +82,24 @@ TEST(Wgmma, everyShape) {
     }
 }
 
+TEST(Wgmma, noOrderChangesAnythingAndNoCheckerReports) {
+  for (bool aInRegisters : {false, true})
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      Product p = product("f32", "f16", "f16", 64);
+      p.layoutA = p.layoutB = {128, bool(seed & 1)};
+      p.aInRegisters = aInRegisters;
+      fillRandom(p, seed);
+      DeviceOptions options;
+      options.order = {OrderPolicy::Random, seed};
+      auto checkers = CheckerSet::parse("all");
+      ASSERT_TRUE(bool(checkers));
+      ProductResult r = run(p, options, &*checkers);
+      for (const Diagnostic &d : r.report.diagnostics)
+        ADD_FAILURE() << d.str();
+      ASSERT_EQ(r.d, expected(p));
+    }
+}
+
 TEST(Wgmma, oneHotMatricesFindEveryElement) {
   // A is 1 at (m, k) alone: row m of D is row k of B, the other rows are 0.
   for (bool aInRegisters : {false, true})

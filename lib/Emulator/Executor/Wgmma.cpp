@@ -170,12 +170,26 @@ std::vector<ByteRange> footprint(const WgmmaMatrix &m, uint32_t rows,
   return ranges;
 }
 
-void notifyIssued(CTA &cta, WgmmaOperation &op) {
+/// Loops multiply the same tiles again and again.
+const std::vector<ByteRange> &knownFootprint(WgmmaState &state,
+                                             const WgmmaMatrix &m,
+                                             uint32_t rows, bool isMNMajor) {
+  WgmmaState::FootprintKey key{m.start, m.leading, m.stride,
+                               m.span,  rows,      isMNMajor};
+  if (state.footprints.size() > 1024)
+    state.footprints.clear();
+  auto [at, isNew] = state.footprints.try_emplace(key);
+  if (isNew)
+    at->second = footprint(m, rows, isMNMajor);
+  return at->second;
+}
+
+void notifyIssued(CTA &cta, WgmmaState &state, WgmmaOperation &op) {
   if (cta.onWgmma.empty())
     return;
   if (!op.form.aInRegisters)
-    op.aShared = footprint(op.a, 64, op.form.transA);
-  op.bShared = footprint(op.b, op.form.n, op.form.transB);
+    op.aShared = knownFootprint(state, op.a, 64, op.form.transA);
+  op.bShared = knownFootprint(state, op.b, op.form.n, op.form.transB);
   WgmmaEvent event = op.event(cta);
   for (CTAObserver *o : cta.onWgmma)
     o->wgmmaIssued(event);
@@ -212,7 +226,7 @@ Flow multiply(Warp &w, const Instruction &i) {
   if (group.arrived != 15)
     return parkActive(w, Group::AtWarpgroup, 0, 0);
   release(cta, *group.operation);
-  notifyIssued(cta, *group.operation);
+  notifyIssued(cta, state, *group.operation);
   for (uint32_t n = here.firstWarp; n < here.firstWarp + 4; ++n)
     if (completesAtOnce(cta))
       state.warps[n].completeAll(cta.warps[n]);

@@ -23,6 +23,7 @@
 #include "WgmmaShare.h"
 
 #include <deque>
+#include <map>
 
 namespace ptxvm {
 
@@ -108,6 +109,9 @@ struct WgmmaState {
   std::vector<Warpgroup> groups;
   std::vector<WgmmaQueue> warps;
   uint64_t operations = 0;
+  /// What matrices cover, for observers.
+  using FootprintKey = std::array<uint32_t, 6>;
+  std::map<FootprintKey, std::vector<ByteRange>> footprints;
 };
 
 /// For a deadlock report: who is missing at the wgmma where `w` waits.

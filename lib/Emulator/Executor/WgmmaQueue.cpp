@@ -110,9 +110,14 @@ void WgmmaQueue::multiply(Warp &w, WgmmaPending &share) {
       std::copy_n(w.regs + slots[count + r], 32, share.a[r].begin());
   alignas(64) uint32_t a[4][32];
   std::memcpy(a, share.a.data(), sizeof(a));
-  WgmmaShare input{op.form,       w.cta->shared.data(),          op.a,
-                   op.b,          (w.index - op.firstWarp) * 16, a,
-                   op.accumulates};
+  WgmmaShare input{op.form,
+                   w.cta->shared.data(),
+                   op.a,
+                   op.b,
+                   (w.index - op.firstWarp) * 16,
+                   a,
+                   op.accumulates,
+                   w.cta->launch.options.tensorModel};
   functions().multiply(input, *accumulator.tile);
   bool isLast = --op.remaining == 0;
   if (isLast && !w.cta->onWgmma.empty()) {

@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 #include "WgmmaShare.h"
 #include "SmallFloat.h"
+#include "WgmmaModel.h"
 
 #include <cstring>
 
@@ -285,6 +286,9 @@ void multiply(const WgmmaShare &s, WgmmaTile &tile) {
     chainAll(f, o, sums.columns);
     return addSums(f, sums, tile);
   }
+  if (s.model != TensorModel::Fma)
+    return multiplyAsModelled(f, s.model, o.left, o.right, f.transB ? 1 : f.k(),
+                              f.transB ? f.n : 1, tile);
   chainAll(f, o, tile.columns);
   if (f.accumulator == Form::Half)
     for (unsigned n = 0; n < f.n; ++n)
@@ -301,6 +305,12 @@ void multiply(const WgmmaShare &s, WgmmaTile &tile) {
   q[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
   q[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
   q[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+inline Quad canonicalQuad(Quad x) {
+  typedef int32_t Bits __attribute__((vector_size(16)));
+  Bits isNumber = x == x, nan = Bits{} + int32_t(kNaN32);
+  return Quad((Bits(x) & isNumber) | (nan & ~isNumber));
 }
 
 /// The four columns of a register are every second one of its block of eight.
@@ -321,12 +331,11 @@ void storeWords(float (*column)[kRows], unsigned row, bool isFloat,
     for (unsigned t = 0; t < 4; ++t)
       std::memcpy(&q[t], &column[2 * t][row + g], sizeof(Quad));
     transpose(q);
+    if (isFloat)
+      for (Quad &row : q)
+        row = canonicalQuad(row);
     std::memcpy(to + 4 * g, q, sizeof(q));
   }
-  if (!isFloat)
-    return;
-  for (unsigned l = 0; l < 32; ++l)
-    to[l] = bitsOf(canonical(floatOf(to[l])));
 }
 
 void loadTile(const Form &f, const uint32_t *registers, const uint32_t *slots,

@@ -15,6 +15,7 @@
 
 #include "../Decoder/WgmmaForm.h"
 #include "WgmmaDescriptor.h"
+#include "fa/Emulator/Numerics.h"
 
 namespace ptxvm {
 
@@ -30,6 +31,7 @@ struct WgmmaShare {
   uint32_t firstRow;                ///< of A, 16 times the warp's rank
   const uint32_t (*aRegisters)[32]; ///< four of them
   bool accumulates;                 ///< scale-d
+  TensorModel model = TensorModel::Fma; ///< of floating-point products
 };
 
 /// The functions of one vector variant.

@@ -183,6 +183,34 @@ TEST(Shuffle, voteMatchReduxBarWarp) {
   }
 }
 
+TEST(Shuffle, lanesMeetByTheirMembermask) {
+  // Four tiles of eight lanes in one instruction, and pairs whose halves come
+  // by different ways.
+  Snippet r = run(R"(
+    and.b32 %r0, %tid, 24;
+    shl.b32 %r1, 255, %r0;
+    redux.sync.add.u32 %out0, %tid, %r1;
+    shfl.sync.bfly.b32 %out1|%p0, %tid, 7, 31, %r1;
+    setp.lt.u32 %p1, %tid, 20;
+    @%p1 bra LOW;
+    add.u32 %out3, %out3, 1;
+  LOW:
+    and.b32 %r2, %tid, 30;
+    shl.b32 %r3, 3, %r2;
+    @%p1 bra FIRST;
+    vote.sync.ballot.b32 %out2, %p1, %r3;
+    bra END;
+  FIRST:
+    vote.sync.ballot.b32 %out2, %p1, %r3;
+  END:)");
+  ASSERT_RUNS(r);
+  for (uint32_t l = 0; l < 32; ++l) {
+    EXPECT_EQ(r.out[0][l], 8 * (l & 24) + 28);
+    EXPECT_EQ(r.out[1][l], l ^ 7);
+    EXPECT_EQ(r.out[2][l], l < 20 ? 3u << (l & 30) : 0);
+  }
+}
+
 TEST(Ldmatrix, plainAndTransposed) {
   // Row r of matrix 0 holds the numbers 8r .. 8r+7.
   Snippet r = run(R"(

@@ -14,43 +14,91 @@
 #include "Handlers.h"
 #include "Machine.h"
 
+#include <cstring>
+
 using namespace ptxvm;
 
 namespace {
 constexpr uint32_t kUndefined = 0xBADBAD00;
 
-/// Tells observers of membermasks that the ISA leaves undefined.
-void checkMasks(Warp &w, const Instruction &i) {
-  const uint32_t *masks = w.regs + w.lists[i.list];
-  uint32_t lowest = masks[__builtin_ctz(w.mask)], outside = 0, differ = 0;
-  for (uint32_t m = w.mask; m; m &= m - 1) {
-    unsigned l = unsigned(__builtin_ctz(m));
-    outside |= masks[l] >> l & 1 ? 0 : 1u << l;
-    differ |= masks[l] != lowest ? 1u << l : 0;
-  }
-  if (!lowest)
-    reportUndefined(w, UndefinedEvent::EmptyMask, w.mask);
-  else if (outside)
-    reportUndefined(w, UndefinedEvent::NotInOwnMask, outside,
-                    masks[__builtin_ctz(outside)]);
-  if (differ)
-    reportUndefined(w, UndefinedEvent::DifferentMasks, differ, lowest);
+const uint32_t *membermasks(const Warp &w, const Instruction &i) {
+  return w.regs + w.lists[i.list];
 }
 
-/// True when the lanes have met; otherwise the handler returns Flow::Block.
-bool meet(Warp &w, const Instruction &i, bool isBarrier, uint32_t &members) {
-  members = w.regs[w.lists[i.list] + unsigned(__builtin_ctz(w.mask))];
-  if (!w.released && (members & w.live & ~w.mask)) {
-    parkActive(w, Group::AtWarpSync, members, isBarrier);
-    return false;
-  }
-  w.released = false;
+/// Tells observers of membermasks that the ISA leaves undefined; the lanes of
+/// w.mask agree on theirs.
+void checkMasks(Warp &w, uint32_t members) {
+  uint32_t outside = w.mask & ~members;
+  if (!members)
+    reportUndefined(w, UndefinedEvent::EmptyMask, w.mask);
+  else if (outside)
+    reportUndefined(w, UndefinedEvent::NotInOwnMask, outside, members);
+}
+
+/// Lanes of w.mask with the membermask of its lowest lane.
+uint32_t alike(const Warp &w, const uint32_t *masks) {
+  uint32_t first = masks[__builtin_ctz(w.mask)], same = 0;
+  for (unsigned l = 0; l < 32; ++l)
+    same |= uint32_t(masks[l] == first) << l;
+  return same & w.mask;
+}
+
+/// The lanes of w.mask, which name `members`, have met: the instruction acts.
+uint32_t metLanes(Warp &w, uint32_t members, bool isBarrier) {
   if (!w.cta->onUndefined.empty()) [[unlikely]]
-    checkMasks(w, i);
+    checkMasks(w, members);
   for (CTAObserver *o : w.cta->onBarrier)
     o->warpSynchronised(w.index, w.pc, w.mask, isBarrier);
-  members &= w.mask;
-  return true;
+  return members & w.mask;
+}
+
+/// What an instruction does once all of `members` are there.
+using Act = void (*)(Warp &, const Instruction &, uint32_t members);
+
+/// Lanes give several membermasks, as the tiles of a warp do: each set of lanes
+/// with one mask meets and acts by itself, or waits. Lanes that name each other
+/// and give different masks never meet on a GPU; that is reported.
+Flow actByMask(Warp &w, const Instruction &i, bool isBarrier, Act act) {
+  const uint32_t *masks = membermasks(w, i);
+  uint32_t all = w.mask, waiting = 0;
+  for (uint32_t rest = all; rest; rest &= ~w.mask) {
+    w.mask = rest;
+    w.mask = alike(w, masks);
+    uint32_t members = masks[__builtin_ctz(w.mask)];
+    uint32_t missing = members & w.live & ~w.mask;
+    if (missing & all) {
+      reportUndefined(w, UndefinedEvent::DifferentMasks, w.mask, members);
+      missing &= ~all;
+    }
+    if (!missing) {
+      act(w, i, metLanes(w, members, isBarrier));
+      continue;
+    }
+    w.others.push_back(
+        {Group::AtWarpSync, w.pc, w.mask, members, isBarrier, false});
+    waiting |= w.mask;
+  }
+  w.mask = all;
+  if (!waiting)
+    return Flow::Next;
+  w.group &= ~waiting;
+  if (w.group)
+    ++w.pc;
+  return Flow::Block;
+}
+
+template <bool IsBarrier, Act act> Flow meet(Warp &w, const Instruction &i) {
+  const uint32_t *masks = membermasks(w, i);
+  uint32_t members = masks[__builtin_ctz(w.mask)];
+  bool isReleased = w.released;
+  w.released = false;
+  bool isUniform = !std::memcmp(masks, masks + 1, 31 * sizeof(*masks));
+  if (!isUniform && alike(w, masks) != w.mask) [[unlikely]]
+    return actByMask(w, i, IsBarrier, act);
+  if (!isReleased && (members & w.live & ~w.mask))
+    return parkActive(w, Group::AtWarpSync, members, IsBarrier);
+  act(w, i, metLanes(w, members, IsBarrier));
+  return Flow::Next;
 }
 
 void writePredicate(Warp &w, uint32_t slot, uint32_t value) {
@@ -69,10 +117,7 @@ template <typename F> void writeLanes(Warp &w, uint32_t slot, F value) {
 }
 
 // maxLane = (l & seg) | (cval & ~seg), minLane = l & seg; up, down, bfly, idx.
-Flow shuffle(Warp &w, const Instruction &i) {
-  uint32_t members;
-  if (!meet(w, i, false, members))
-    return Flow::Block;
+void shuffle(Warp &w, const Instruction &i, uint32_t members) {
   uint32_t inRange = 0, absent = 0, absentLane = 0;
   const uint32_t *a = w.regs + i.a, *b = w.regs + i.b, *c = w.regs + i.c;
   uint32_t source[32];
@@ -97,13 +142,9 @@ Flow shuffle(Warp &w, const Instruction &i) {
   writeLanes(w, i.dst, [&](unsigned l) { return source[l]; });
   if (i.d != 2)
     writePredicate(w, i.d, inRange);
-  return Flow::Next;
 }
 
-Flow vote(Warp &w, const Instruction &i) {
-  uint32_t members;
-  if (!meet(w, i, false, members))
-    return Flow::Block;
+void vote(Warp &w, const Instruction &i, uint32_t members) {
   uint32_t p = (w.preds[i.a] ^ (i.aux & 1 ? ~0u : 0)) & members;
   bool all = p == members, any = p != 0;
   if (i.imm == 3)
@@ -115,13 +156,9 @@ Flow vote(Warp &w, const Instruction &i) {
                                  : all || !any)
                        ? ~0u
                        : 0);
-  return Flow::Next;
 }
 
-Flow match(Warp &w, const Instruction &i) {
-  uint32_t members;
-  if (!meet(w, i, false, members))
-    return Flow::Block;
+void match(Warp &w, const Instruction &i, uint32_t members) {
   auto value = [&](unsigned l) {
     return i.aux == 8 ? reinterpret_cast<const uint64_t *>(w.regs + i.a)[l]
                       : uint64_t(w.regs[i.a + l]);
@@ -138,18 +175,14 @@ Flow match(Warp &w, const Instruction &i) {
     }
   if (!i.imm) {
     writeLanes(w, i.dst, [&](unsigned l) { return same[l]; });
-    return Flow::Next;
+    return;
   }
   writeLanes(w, i.dst, [&](unsigned) { return isAll ? members : 0; });
   if (i.d != 2)
     writePredicate(w, i.d, isAll ? ~0u : 0);
-  return Flow::Next;
 }
 
-Flow redux(Warp &w, const Instruction &i) {
-  uint32_t members;
-  if (!meet(w, i, false, members))
-    return Flow::Block;
+void redux(Warp &w, const Instruction &i, uint32_t members) {
   bool isFirst = true;
   uint32_t r = 0;
   for (uint32_t m = members; m; m &= m - 1) {
@@ -180,17 +213,12 @@ Flow redux(Warp &w, const Instruction &i) {
     isFirst = false;
   }
   writeLanes(w, i.dst, [&](unsigned) { return r; });
-  return Flow::Next;
 }
 
-Flow elect(Warp &w, const Instruction &i) {
-  uint32_t members;
-  if (!meet(w, i, false, members))
-    return Flow::Block;
+void elect(Warp &w, const Instruction &i, uint32_t members) {
   uint32_t leader = members ? uint32_t(__builtin_ctz(members)) : 0;
   writeLanes(w, i.dst, [&](unsigned) { return leader; });
   writePredicate(w, i.d, 1u << leader);
-  return Flow::Next;
 }
 
 Flow activeMask(Warp &w, const Instruction &i) {
@@ -199,17 +227,15 @@ Flow activeMask(Warp &w, const Instruction &i) {
   return Flow::Next;
 }
 
-Flow warpBarrier(Warp &w, const Instruction &i) {
-  uint32_t members;
-  return meet(w, i, true, members) ? Flow::Next : Flow::Block;
-}
+void warpBarrier(Warp &, const Instruction &, uint32_t) {}
 } // namespace
 
 void ptxvm::addShuffle(HandlerList &list) {
   static const NamedHandler kTable[] = {
-      {"shfl", shuffle},         {"vote", vote},   {"match", match},
-      {"redux", redux},          {"elect", elect}, {"activemask", activeMask},
-      {"bar_warp", warpBarrier},
+      {"shfl", meet<false, shuffle>},        {"vote", meet<false, vote>},
+      {"match", meet<false, match>},         {"redux", meet<false, redux>},
+      {"elect", meet<false, elect>},         {"activemask", activeMask},
+      {"bar_warp", meet<true, warpBarrier>},
   };
   list.insert(list.end(), std::begin(kTable), std::end(kTable));
 }

@@ -248,9 +248,9 @@ TEST(Litmus, forbiddenOutcomesNeverAppear) {
       for (const Outcome &o : seen) {
         EXPECT_FALSE(t.forbidden.count(o))
             << t.name << " in place " << place << ": " << text(o);
-        if (place != CtasThreads)
-          EXPECT_FALSE(t.reordered.count(o))
-              << t.name << " in place " << place << ": " << text(o);
+        bool isReordered = place != CtasThreads && t.reordered.count(o);
+        EXPECT_FALSE(isReordered)
+            << t.name << " in place " << place << ": " << text(o);
       }
     }
 }
@@ -258,12 +258,12 @@ TEST(Litmus, forbiddenOutcomesNeverAppear) {
 TEST(Litmus, differentInterleavingsAppear) {
   // Among warps both ends of each race win now and then.
   for (const Litmus &t : tests()) {
-    std::set<Outcome> seen = observe(t, WarpsShared, 60);
+    std::set<Outcome> seen = observe(t, WarpsShared, 400);
     std::string all;
     for (const Outcome &o : seen)
       all += text(o) + "| ";
-    if (std::string(t.name) != "no value out of thin air")
-      EXPECT_GT(seen.size(), 1u) << t.name << ": " << all;
+    bool hasOne = std::string(t.name) == "no value out of thin air";
+    EXPECT_GT(seen.size(), hasOne ? 0u : 1u) << t.name << ": " << all;
   }
 }
 

@@ -50,7 +50,6 @@ TEST(TensorMap, whatIsPackedComesBack) {
   map->bytes[0] ^= 1;
   EXPECT_FALSE(unpackTensorMap(map->bytes.data()));
   EXPECT_EQ(sizeof(TensorMap), 128u);
-  EXPECT_EQ(alignof(TensorMap), 64u);
 }
 
 TEST(TensorMap, rulesOfKinds) {

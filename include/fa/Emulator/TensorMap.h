@@ -82,7 +82,8 @@ struct TensorMapShape {
   bool operator==(const TensorMapShape &) const = default;
 };
 
-struct alignas(64) TensorMap {
+/// Memory that holds it must be aligned to 64.
+struct TensorMap {
   std::array<uint8_t, 128> bytes{};
 };
 

@@ -118,6 +118,16 @@ function(fa_add_tool name)
   set_property(GLOBAL APPEND PROPERTY FA_TOOLS ${name})
 endfunction()
 
+# fa_add_benchmark(NAME SOURCES ... LINK ...): a program that utils/bench.py
+# runs. It is built with the rest, so that it keeps compiling; no test runs it.
+function(fa_add_benchmark name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name}-benchmark ${ARG_SOURCES})
+  target_link_libraries(${name}-benchmark PRIVATE ${ARG_LINK} $<BUILD_INTERFACE:FAWarnings>)
+  set_target_properties(${name}-benchmark PROPERTIES OUTPUT_NAME ${name}
+    RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/benchmarks")
+endfunction()
+
 # fa_add_unittest(NAME SOURCES ... LINK ... [LABELS ...])
 function(fa_add_unittest name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK;LABELS" ${ARGN})

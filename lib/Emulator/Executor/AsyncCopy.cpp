@@ -40,13 +40,21 @@ void moveBytes(Warp &w, const Instruction &i, const PendingCopy &c,
     notifyAccess(w, i, c.pc, AccessKind::AsyncWrite, Space::Shared, lanes,
                  c.bytes, c.shared.data(), nullptr, nullptr, cta.rank);
   }
-  for (uint32_t m = lanes; m; m &= m - 1) {
-    unsigned l = unsigned(__builtin_ctz(m));
-    uint8_t *to = cta.shared.data() + c.shared[l];
-    uint32_t n = c.sourceBytes[l];
-    if (n)
-      std::memcpy(to, c.source[l], n);
-    std::memset(to + n, 0, c.bytes - n);
+  uint8_t *shared = cta.shared.data();
+  if (c.isWhole && c.bytes == 16) {
+    for (uint32_t m = lanes; m; m &= m - 1) {
+      unsigned l = unsigned(__builtin_ctz(m));
+      std::memcpy(shared + c.shared[l], c.source[l], 16);
+    }
+  } else {
+    for (uint32_t m = lanes; m; m &= m - 1) {
+      unsigned l = unsigned(__builtin_ctz(m));
+      uint8_t *to = shared + c.shared[l];
+      uint32_t n = c.sourceBytes[l];
+      if (n)
+        std::memcpy(to, c.source[l], n);
+      std::memset(to + n, 0, c.bytes - n);
+    }
   }
   for (CTAObserver *o : cta.onCopy)
     o->asyncCopyCompleted(w.index, c.id, lanes);
@@ -99,14 +107,9 @@ bool resolvePartial(Warp &w, const Instruction &i, PendingCopy &c,
   return true;
 }
 
-Flow issue(Warp &w, const Instruction &i) {
-  PendingCopy c;
-  c.id = w.cta->copies++;
-  c.pc = w.pc;
-  c.mask = w.mask;
-  c.bytes = i.aux & 255;
-  c.groupOf = w.openGroup;
-  Access to, from;
+/// Checks the addresses and fills in the rest of the copy; false on a fault.
+bool prepare(Warp &w, const Instruction &i, PendingCopy &c) {
+  Access a;
   AccessRequest request{w.mask,
                         i.a,
                         bool(i.aux & 0x100),
@@ -115,14 +118,15 @@ Flow issue(Warp &w, const Instruction &i) {
                         c.bytes,
                         AccessKind::AsyncWrite,
                         false};
-  if (!resolveAccess(w, i, request, to))
-    return Flow::Stop;
-  std::memcpy(c.shared.data(), to.address, sizeof(to.address));
+  if (!resolveAccess(w, i, request, a))
+    return false;
+  std::memcpy(c.shared.data(), a.address, sizeof(a.address));
   sourceSizes(w, i, c);
   uint32_t whole = 0;
   for (unsigned l = 0; l < 32; ++l)
     whole |= uint32_t(c.sourceBytes[l] == c.bytes) << l;
   whole &= w.mask;
+  c.isWhole = whole == w.mask;
   int32_t offset = int32_t(i.dst);
   if (whole) {
     AccessRequest source{whole,
@@ -133,16 +137,26 @@ Flow issue(Warp &w, const Instruction &i) {
                          c.bytes,
                          AccessKind::AsyncRead,
                          false};
-    if (!resolveAccess(w, i, source, from))
-      return Flow::Stop;
-    for (uint32_t m = whole; m; m &= m - 1) {
-      unsigned l = unsigned(__builtin_ctz(m));
-      c.source[l] = from.pointer[l];
-      c.global[l] = from.address[l];
-    }
+    if (!resolveAccess(w, i, source, a))
+      return false;
+    // The other lanes' are filled in by resolvePartial().
+    std::memcpy(c.source.data(), a.pointer, sizeof(a.pointer));
+    std::memcpy(c.global.data(), a.address, sizeof(a.address));
   }
-  if (!resolvePartial(w, i, c, w.mask & ~whole, offset))
+  return resolvePartial(w, i, c, w.mask & ~whole, offset);
+}
+
+Flow issue(Warp &w, const Instruction &i) {
+  PendingCopy &c = w.copies.emplace_back();
+  c.id = w.cta->copies++;
+  c.pc = w.pc;
+  c.mask = w.mask;
+  c.bytes = i.aux & 255;
+  c.groupOf = w.openGroup;
+  if (!prepare(w, i, c)) {
+    w.copies.pop_back();
     return Flow::Stop;
+  }
   if (!w.cta->onCopy.empty()) {
     AsyncCopyEvent event{w.index,         w.pc,           c.id,
                          w.mask,          c.bytes,        c.sourceBytes.data(),
@@ -150,10 +164,10 @@ Flow issue(Warp &w, const Instruction &i) {
     for (CTAObserver *o : w.cta->onCopy)
       o->asyncCopyIssued(event);
   }
-  if (w.cta->launch.options.lateCompletion)
-    w.copies.push_back(c);
-  else
+  if (!w.cta->launch.options.lateCompletion) {
     moveBytes(w, i, c, c.mask);
+    w.copies.pop_back();
+  }
   return Flow::Next;
 }
 
@@ -235,13 +249,12 @@ void ptxvm::completeCopiesBefore(Warp &w, uint32_t lanes, uint64_t id) {
 void ptxvm::completeCopies(Warp &w, uint32_t lanes, uint32_t pending) {
   for (PendingCopy &c : w.copies) {
     uint32_t ready = 0;
-    for (uint32_t m = c.mask & lanes; m; m &= m - 1) {
-      unsigned l = unsigned(__builtin_ctz(m));
+    for (unsigned l = 0; l < 32; ++l) {
       bool isReady = pending == kEverything ||
                      uint64_t(c.groupOf[l]) + pending < w.openGroup[l];
-      if (isReady)
-        ready |= m & -m;
+      ready |= uint32_t(isReady) << l;
     }
+    ready &= c.mask & lanes;
     if (!ready)
       continue;
     moveBytes(w, w.cta->launch.code[c.pc], c, ready);

@@ -174,7 +174,9 @@ void CTA::reset(std::unique_ptr<CTARecord> r) {
   shared.assign(launch.sharedBytes, 0xFF);
   local.assign(size_t(liveWarps) * 32 * k.localBytes, 0xFF);
   // 64-byte alignment for the vector loads of handlers.
-  registerFile.assign(size_t(liveWarps) * k.totalWords + 16, 0);
+  constexpr size_t kScratchWords = 64;
+  size_t registerWords = size_t(liveWarps) * k.totalWords;
+  registerFile.assign(registerWords + kScratchWords + 16, 0);
   predicateFile.assign(size_t(liveWarps) * k.predicates, 0);
   auto address = reinterpret_cast<uintptr_t>(registerFile.data());
   uint32_t *regs = registerFile.data() + (64 - address % 64) % 64 / 4;
@@ -193,6 +195,7 @@ void CTA::reset(std::unique_ptr<CTARecord> r) {
     w.index = n;
     w.cta = this;
     w.regs = regs + size_t(n) * k.totalWords;
+    w.scratch = regs + registerWords;
     w.preds = predicateFile.data() + size_t(n) * k.predicates;
     w.preds[1] = ~0u;
     w.lists = k.lists.data();

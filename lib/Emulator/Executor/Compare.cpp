@@ -11,6 +11,10 @@
 #include "Lanes.h"
 #include "SmallFloat.h"
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 using namespace ptxvm;
 
 namespace {
@@ -50,8 +54,80 @@ template <typename T>
   }
 }
 
+#ifdef __AVX512F__
+/// The number of the processor's float comparison.
+constexpr int predicateOf(int op) {
+  switch (op) {
+  case 0:
+    return _CMP_EQ_OQ;
+  case 1:
+    return _CMP_NEQ_OQ;
+  case 2:
+    return _CMP_LT_OQ;
+  case 3:
+    return _CMP_LE_OQ;
+  case 4:
+    return _CMP_GT_OQ;
+  case 5:
+    return _CMP_GE_OQ;
+  case 10:
+    return _CMP_EQ_UQ;
+  case 11:
+    return _CMP_NEQ_UQ;
+  case 12:
+    return _CMP_NGE_UQ;
+  case 13:
+    return _CMP_NGT_UQ;
+  case 14:
+    return _CMP_NLE_UQ;
+  case 15:
+    return _CMP_NLT_UQ;
+  case 16:
+    return _CMP_ORD_Q;
+  default:
+    return _CMP_UNORD_Q;
+  }
+}
+/// The same for integers, which are never unordered.
+constexpr int integerPredicateOf(int op) {
+  constexpr int kOps[] = {_MM_CMPINT_EQ, _MM_CMPINT_NE,  _MM_CMPINT_LT,
+                          _MM_CMPINT_LE, _MM_CMPINT_NLE, _MM_CMPINT_NLT};
+  return kOps[op % 6];
+}
+
+/// One vector: 16 lanes of 32 bits or 8 of 64.
+template <typename T, int Op>
+[[gnu::always_inline]] inline uint32_t compareVector(const T *x, const T *y) {
+  constexpr int kFloat = predicateOf(Op);
+  constexpr auto kInteger = integerPredicateOf(Op);
+  if constexpr (std::is_same_v<T, float>) {
+    return _mm512_cmp_ps_mask(_mm512_loadu_ps(x), _mm512_loadu_ps(y), kFloat);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return _mm512_cmp_pd_mask(_mm512_loadu_pd(x), _mm512_loadu_pd(y), kFloat);
+  } else {
+    __m512i a = _mm512_loadu_si512(x), b = _mm512_loadu_si512(y);
+    if constexpr (sizeof(T) == 8)
+      return std::is_signed_v<T> ? _mm512_cmp_epi64_mask(a, b, kInteger)
+                                 : _mm512_cmp_epu64_mask(a, b, kInteger);
+    else
+      return std::is_signed_v<T> ? _mm512_cmp_epi32_mask(a, b, kInteger)
+                                 : _mm512_cmp_epu32_mask(a, b, kInteger);
+  }
+}
+#endif
+
 template <typename T, int Op>
 [[gnu::always_inline]] inline uint32_t compareAll(const T *x, const T *y) {
+#ifdef __AVX512F__
+  // Integers have the first six only.
+  if constexpr (std::is_floating_point_v<T> || Op < 6) {
+    constexpr unsigned kLanes = 64 / sizeof(T);
+    uint32_t result = 0;
+    for (unsigned l = 0; l < 32; l += kLanes)
+      result |= compareVector<T, Op>(x + l, y + l) << l;
+    return result;
+  }
+#endif
   alignas(64) uint8_t out[32];
   for (unsigned l = 0; l < 32; ++l)
     out[l] = compare(Op, x[l], y[l]) ? 0xFF : 0;
@@ -66,10 +142,17 @@ template <typename T> uint32_t dispatch(int op, const T *x, const T *y) {
     CASE(0)
     CASE(1)
     CASE(2)
-    CASE(3) CASE(4) CASE(5) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)
-        CASE(15) CASE(16)
+    CASE(3)
+    CASE(4)
+    CASE(5)
+    CASE(10)
+    CASE(11)
+    CASE(12)
+    CASE(13)
+    CASE(14)
+    CASE(15) CASE(16)
 #undef CASE
-            default : return compareAll<T, 17>(x, y);
+        default : return compareAll<T, 17>(x, y);
   }
 }
 
@@ -182,12 +265,12 @@ template <typename T> Flow slctF32(Warp &w, const Instruction &i) {
 }
 
 template <typename T> Flow selp(Warp &w, const Instruction &i) {
-  alignas(64) T out[32];
+  T *out = target<T>(w, i.dst);
   const T *a = lanes<T>(w, i.a), *b = lanes<T>(w, i.b);
   uint32_t p = w.preds[i.c] ^ (i.aux & 1 ? ~0u : 0);
-  for (unsigned l = 0; l < 32; ++l)
-    out[l] = p >> l & 1 ? a[l] : b[l];
-  return commit(w, i.dst, out);
+  FA_FOR_LANES(l)
+  out[l] = p >> l & 1 ? a[l] : b[l];
+  return settle(w, i.dst, out);
 }
 
 /// Kinds in the order of FamilyDecoders::testp. Section 9.7.3.1.

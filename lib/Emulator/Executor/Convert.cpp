@@ -17,6 +17,10 @@
 #include <cmath>
 #include <limits>
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 using namespace ptxvm;
 
 namespace {
@@ -283,6 +287,35 @@ template <bool IsE5m2> Flow halvesFromSmall(Warp &w, const Instruction &i) {
       w, i, [=](uint32_t x) -> uint32_t { return one(x >> 8) << 16 | one(x); });
 }
 
+#ifdef __AVX512F__
+/// f32 to f16 in the low bits of each lane; NaNs are 0x7FFF.
+[[gnu::always_inline]] inline __m512i sixteenHalves(const uint32_t *from) {
+  __m512 x = _mm512_load_ps(from);
+  __m512i r = _mm512_cvtepu16_epi32(
+      _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  return _mm512_mask_mov_epi32(r, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q),
+                               _mm512_set1_epi32(kNaN16));
+}
+#endif
+
+/// d, a, b: a goes to the upper half.
+Flow halvesFromFloats(Warp &w, const Instruction &i) {
+#ifdef __AVX512F__
+  auto *out = target<uint32_t>(w, i.dst);
+  for (unsigned l = 0; l < 32; l += 16) {
+    __m512i upper = sixteenHalves(w.regs + i.a + l);
+    __m512i lower = sixteenHalves(w.regs + i.b + l);
+    _mm512_store_si512(out + l,
+                       _mm512_or_si512(_mm512_slli_epi32(upper, 16), lower));
+  }
+  return settle(w, i.dst, out);
+#else
+  return binary<uint32_t, float, float>(w, i, [](float x, float y) {
+    return floatToHalf(x) << 16 | floatToHalf(y);
+  });
+#endif
+}
+
 Flow convertPairSlow(Warp &w, const Instruction &i) {
   TypeCode to = i.aux ? BF16 : F16;
   uint64_t mods = i.mods;
@@ -305,12 +338,7 @@ void ptxvm::FA_ISA::addConvert(HandlerList &list) {
       UN("cvt_f16_f32", u32, float, floatToHalf(x)),
       UN("cvt_bf16_f32", u32, float, floatToBfloat(x)),
       // d, a, b: a goes to the upper half.
-      HANDLER("cvt_f16x2_f32",
-              {
-                return binary<u32, float, float>(w, i, [](float x, float y) {
-                  return floatToHalf(x) << 16 | floatToHalf(y);
-                });
-              }),
+      {"cvt_f16x2_f32", halvesFromFloats},
       HANDLER("cvt_bf16x2_f32",
               {
                 return binary<u32, float, float>(w, i, [](float x, float y) {

@@ -15,6 +15,10 @@
 
 #include <cmath>
 
+#ifdef __AVX512DQ__
+#include <immintrin.h>
+#endif
+
 using namespace ptxvm;
 
 namespace {
@@ -103,7 +107,36 @@ template <bool IsMax, typename T, typename Bits>
   return std::bit_cast<T>(r);
 }
 
+#ifdef __AVX512DQ__
+/// False, with nothing done, when there is a NaN; the instruction that is used
+/// puts -0 below +0, but tells signalling NaNs from quiet ones.
+template <bool IsMax>
+[[gnu::always_inline]] inline bool extremeOfNumbers(Warp &w,
+                                                    const Instruction &i) {
+  const uint32_t *a = w.regs + i.a, *b = w.regs + i.b;
+  __m512 a0 = _mm512_load_ps(a), a1 = _mm512_load_ps(a + 16);
+  __m512 b0 = _mm512_load_ps(b), b1 = _mm512_load_ps(b + 16);
+  __mmask16 n0 = _mm512_cmp_ps_mask(a0, b0, _CMP_UNORD_Q);
+  __mmask16 n1 = _mm512_cmp_ps_mask(a1, b1, _CMP_UNORD_Q);
+  if (!_kortestz_mask16_u8(n0, n1)) [[unlikely]]
+    return false;
+  constexpr int kKind = IsMax ? 5 : 4; // with the sign of what is chosen
+  auto *out = target<uint32_t>(w, i.dst);
+  _mm512_store_ps(out, _mm512_range_ps(a0, b0, kKind));
+  _mm512_store_ps(out + 16, _mm512_range_ps(a1, b1, kKind));
+  settle(w, i.dst, out);
+  return true;
+}
+#else
+template <bool IsMax>
+inline bool extremeOfNumbers(Warp &, const Instruction &) {
+  return false;
+}
+#endif
+
 template <bool IsMax> Flow extremeF32(Warp &w, const Instruction &i) {
+  if (!(i.mods & mod::ftz_) && extremeOfNumbers<IsMax>(w, i)) [[likely]]
+    return Flow::Next;
   bool propagate = i.mods & mod::NaN_;
   if (i.mods & mod::ftz_)
     return binary<float, float, float>(w, i, [=](float x, float y) {

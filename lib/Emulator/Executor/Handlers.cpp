@@ -44,7 +44,6 @@ const char *ptxvm::handlerVariant() {
 const std::vector<Handler> &ptxvm::handlersByRow() {
   static const std::vector<Handler> kHandlers = [] {
     HandlerList list;
-    addLoadStore(list);
     addAtomic(list);
     addShuffle(list);
     addBarrier(list);
@@ -65,7 +64,7 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
   isa::addInteger(list), isa::addFloat(list), isa::addHalf(list),              \
       isa::addSpecialFunction(list), isa::addCompare(list),                    \
       isa::addConvert(list), isa::addMove(list), isa::addLdmatrix(list),       \
-      isa::addMmaSync(list), isa::addMmaDense(list)
+      isa::addLoadStore(list), isa::addMmaSync(list), isa::addMmaDense(list)
     std::string variant = handlerVariant();
     if (variant == "avx512")
       ADD_ALL(avx512);

@@ -37,7 +37,6 @@ uint16_t numericRow(const Instruction &i, const DeviceOptions &options);
 // Compiled once.
 void addApproximate(HandlerList &list);
 void addMmaF64(HandlerList &list);
-void addLoadStore(HandlerList &list);
 void addAtomic(HandlerList &list);
 void addShuffle(HandlerList &list);
 void addBarrier(HandlerList &list);
@@ -66,6 +65,7 @@ void addWgmma(HandlerList &list);
   void addConvert(HandlerList &list);                                          \
   void addMove(HandlerList &list);                                             \
   void addLdmatrix(HandlerList &list);                                         \
+  void addLoadStore(HandlerList &list);                                        \
   void addMmaSync(HandlerList &list);                                          \
   void addMmaDense(HandlerList &list);                                         \
   }

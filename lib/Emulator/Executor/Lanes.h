@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The loop that every lane-parallel handler is made of: read 32 lanes, compute
-// into a local array, write the lanes of the mask. The local array keeps source
-// and destination from aliasing, so the compiler vectorises the loop.
+// The loop that every lane-parallel handler is made of: read 32 lanes, compute,
+// write the lanes of the mask. With all lanes the loop writes the register
+// itself, so that nothing but the operation is left of it once vectorised.
 // Only for files compiled by variant (see Handlers.h): everything has internal
 // linkage.
 //
@@ -50,51 +50,73 @@ template <typename T>
   return reinterpret_cast<const Slot<T> *>(w.regs + at);
 }
 
+/// Takes the lanes of the mask from `out`.
 template <typename S>
-[[gnu::always_inline]] inline Flow commit(Warp &w, uint32_t at,
-                                          const S (&out)[32]) {
+[[gnu::always_inline]] inline void blend(Warp &w, uint32_t at, const S *out) {
   S *d = reinterpret_cast<S *>(w.regs + at);
-  if (w.mask == ~0u) [[likely]] {
-    std::memcpy(d, out, sizeof(out));
-    return Flow::Next;
-  }
   uint32_t mask = w.mask;
   for (unsigned l = 0; l < 32; ++l)
     d[l] = mask >> l & 1 ? out[l] : d[l];
+}
+
+template <typename S>
+[[gnu::always_inline]] inline Flow commit(Warp &w, uint32_t at,
+                                          const S (&out)[32]) {
+  if (w.mask == ~0u) [[likely]]
+    std::memcpy(w.regs + at, out, sizeof(out));
+  else
+    blend(w, at, out);
   return Flow::Next;
 }
 
+/// Where a handler writes its lanes: the register itself when all of them
+/// execute, else the scratch, from which settle() takes those that do.
+template <typename S>
+[[gnu::always_inline]] inline S *target(Warp &w, uint32_t at) {
+  return reinterpret_cast<S *>(w.mask == ~0u ? w.regs + at : w.scratch);
+}
+template <typename S>
+[[gnu::always_inline]] inline Flow settle(Warp &w, uint32_t at, const S *out) {
+  if (w.mask != ~0u) [[unlikely]]
+    blend(w, at, out);
+  return Flow::Next;
+}
+
+// Source and destination may be one register, but a lane reads only its own
+// before it writes: no iteration depends on another.
+#define FA_FOR_LANES(l) _Pragma("GCC ivdep") for (unsigned l = 0; l < 32; ++l)
+
 template <typename D, typename A, typename Op>
 [[gnu::always_inline]] inline Flow unary(Warp &w, const Instruction &i, Op op) {
-  alignas(64) Slot<D> out[32];
+  auto *out = target<Slot<D>>(w, i.dst);
   const Slot<A> *a = lanes<A>(w, i.a);
-  for (unsigned l = 0; l < 32; ++l)
-    out[l] = toSlot<D>(op(fromSlot<A>(a[l])));
-  return commit(w, i.dst, out);
+  FA_FOR_LANES(l)
+  out[l] = toSlot<D>(op(fromSlot<A>(a[l])));
+  return settle(w, i.dst, out);
 }
 
 template <typename D, typename A, typename B, typename Op>
 [[gnu::always_inline]] inline Flow binary(Warp &w, const Instruction &i,
                                           Op op) {
-  alignas(64) Slot<D> out[32];
+  auto *out = target<Slot<D>>(w, i.dst);
   const Slot<A> *a = lanes<A>(w, i.a);
   const Slot<B> *b = lanes<B>(w, i.b);
-  for (unsigned l = 0; l < 32; ++l)
-    out[l] = toSlot<D>(op(fromSlot<A>(a[l]), fromSlot<B>(b[l])));
-  return commit(w, i.dst, out);
+  FA_FOR_LANES(l)
+  out[l] = toSlot<D>(op(fromSlot<A>(a[l]), fromSlot<B>(b[l])));
+  return settle(w, i.dst, out);
 }
 
 template <typename D, typename A, typename B, typename C, typename Op>
 [[gnu::always_inline]] inline Flow ternary(Warp &w, const Instruction &i,
                                            Op op) {
-  alignas(64) Slot<D> out[32];
+  auto *out = target<Slot<D>>(w, i.dst);
   const Slot<A> *a = lanes<A>(w, i.a);
   const Slot<B> *b = lanes<B>(w, i.b);
   const Slot<C> *c = lanes<C>(w, i.c);
-  for (unsigned l = 0; l < 32; ++l)
-    out[l] =
-        toSlot<D>(op(fromSlot<A>(a[l]), fromSlot<B>(b[l]), fromSlot<C>(c[l])));
-  return commit(w, i.dst, out);
+  FA_FOR_LANES(l)
+  out[l] =
+      toSlot<D>(op(fromSlot<A>(a[l]), fromSlot<B>(b[l]), fromSlot<C>(c[l])));
+  return settle(w, i.dst, out);
 }
 
 /// A mask from 32 truth values.

@@ -15,6 +15,7 @@
 // .trans is that of the transposed matrix. Compiled for each variant.
 //
 //===----------------------------------------------------------------------===//
+#include "FastAccess.h"
 #include "Lanes.h"
 #include "MemoryAccess.h"
 
@@ -67,21 +68,69 @@ bool resolveRows(Warp &w, const Instruction &i, unsigned count, bool isStore,
   return resolveAccess(w, i, request, a);
 }
 
+/// Matrix q into a register; `row` gives the address of each row.
+template <typename Rows>
+[[gnu::always_inline]] inline void loadMatrix(uint32_t *to, Rows row,
+                                              bool isTransposed) {
+#ifdef __AVX512BW__
+  auto four = [&](unsigned first) {
+    auto part = [&](unsigned r) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i *>(row(first + r)));
+    };
+    __m512i v = _mm512_castsi128_si512(part(0));
+    v = _mm512_inserti32x4(v, part(1), 1);
+    v = _mm512_inserti32x4(v, part(2), 2);
+    return _mm512_inserti32x4(v, part(3), 3);
+  };
+  __m512i low = four(0), high = four(4);
+  if (isTransposed) {
+    // Element 8g + r of the result is element 8r + g.
+    alignas(64) static constexpr uint16_t kFrom[64] = {
+        0, 8,  16, 24, 32, 40, 48, 56, 1, 9,  17, 25, 33, 41, 49, 57,
+        2, 10, 18, 26, 34, 42, 50, 58, 3, 11, 19, 27, 35, 43, 51, 59,
+        4, 12, 20, 28, 36, 44, 52, 60, 5, 13, 21, 29, 37, 45, 53, 61,
+        6, 14, 22, 30, 38, 46, 54, 62, 7, 15, 23, 31, 39, 47, 55, 63};
+    __m512i first = _mm512_load_si512(kFrom);
+    __m512i second = _mm512_load_si512(kFrom + 32);
+    __m512i a = _mm512_permutex2var_epi16(low, first, high);
+    high = _mm512_permutex2var_epi16(low, second, high);
+    low = a;
+  }
+  _mm512_store_si512(to, low);
+  _mm512_store_si512(to + 16, high);
+#else
+  alignas(64) uint32_t words[32];
+  for (unsigned r = 0; r < 8; ++r)
+    std::memcpy(&words[4 * r], row(r), 16);
+  if (isTransposed)
+    transpose(words);
+  std::memcpy(to, words, sizeof(words));
+#endif
+}
+
 Flow load(Warp &w, const Instruction &i) {
-  unsigned count = MemoryAux::unpack(i.aux).count;
+  MemoryAux aux = MemoryAux::unpack(i.aux);
+  unsigned count = aux.count;
+  bool isTransposed = i.mods & mod::trans_;
+  uint32_t mask = count == 4 ? ~0u : (1u << 8 * count) - 1;
+  FastAccess fast;
+  if (w.mask == ~0u && Space(aux.space) == Space::Shared &&
+      !(aux.flags & MemoryAux::kWideAddress) &&
+      fast.inShared(w, i.a, i.imm, 16, mask)) [[likely]] {
+    for (unsigned q = 0; q < count; ++q)
+      loadMatrix(
+          w.regs + w.lists[i.list + q],
+          [&](unsigned r) { return fast.base + fast.at[8 * q + r]; },
+          isTransposed);
+    return Flow::Next;
+  }
   Access a;
   if (!resolveRows(w, i, count, false, a))
     return Flow::Stop;
-  // The destination may be the address register: read all before writing.
-  alignas(64) uint32_t out[4][32];
-  for (unsigned q = 0; q < count; ++q) {
-    for (unsigned r = 0; r < 8; ++r)
-      std::memcpy(&out[q][4 * r], a.pointer[8 * q + r], 16);
-    if (i.mods & mod::trans_)
-      transpose(out[q]);
-  }
   for (unsigned q = 0; q < count; ++q)
-    commit(w, w.lists[i.list + q], out[q]);
+    loadMatrix(
+        w.regs + w.lists[i.list + q],
+        [&](unsigned r) { return a.pointer[8 * q + r]; }, isTransposed);
   return Flow::Next;
 }
 

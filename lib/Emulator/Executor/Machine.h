@@ -82,6 +82,7 @@ struct PendingCopy {
   uint32_t pc;
   uint32_t mask; ///< lanes not completed yet
   uint32_t bytes;
+  bool isWhole; ///< every lane reads all of its bytes
   std::array<uint32_t, 32> sourceBytes;
   std::array<uint32_t, 32> groupOf; ///< the lane's group number
   std::array<uint64_t, 32> shared, global;
@@ -92,8 +93,9 @@ struct Warp {
   uint32_t *regs = nullptr;
   uint32_t *preds = nullptr;
   const uint32_t *lists = nullptr;
-  uint32_t mask = 0;  ///< lanes that execute the current instruction
-  uint32_t group = 0; ///< lanes of the current group
+  uint32_t *scratch = nullptr; ///< 32 lanes of 64 bits, for one instruction
+  uint32_t mask = 0;           ///< lanes that execute the current instruction
+  uint32_t group = 0;          ///< lanes of the current group
   uint32_t pc = 0;
   uint32_t mergePc = ~0u; ///< lowest pc of `others` that may be met
   uint32_t live = 0;      ///< lanes that have not exited

@@ -232,12 +232,47 @@ static void notifyByOwner(Warp &w, const Instruction &i, const AccessRequest &r,
   }
 }
 
+/// All lanes of the warp, in the CTA's own shared memory or in the buffer that
+/// was used last; false, with nothing done, when that does not hold.
+static bool resolveAll(Warp &w, const AccessRequest &r, Space space,
+                       Access &a) {
+  uint64_t start = 0, size = 0;
+  uint8_t *base = nullptr;
+  Allocation *b = w.lastBuffer;
+  if (space == Space::Shared) {
+    base = w.cta->shared.data();
+    size = w.cta->shared.size();
+  } else if (space == Space::Global && b && !(isStore(r.kind) && b->readOnly)) {
+    base = b->data.data();
+    start = b->address;
+    size = b->bytes;
+  }
+  if (size < r.bytes)
+    return false;
+  // The sign of (most - x) | x is set when x > most, as for x >= 2^63.
+  uint64_t most = size - r.bytes, beyond = 0, odd = 0;
+  for (unsigned l = 0; l < 32; ++l) {
+    uint64_t x = a.address[l] - start;
+    beyond |= (most - x) | x;
+    odd |= a.address[l];
+    a.pointer[l] = base + x;
+  }
+  if (beyond >> 63 || (odd & (r.bytes - 1)))
+    return false;
+  if (space == Space::Global && isStore(r.kind) &&
+      r.kind != AccessKind::Atomic && !b->initialised.empty())
+    for (unsigned l = 0; l < 32; ++l)
+      markInitialised(*b, a.address[l], r.bytes);
+  return true;
+}
+
 /// All lanes of `mask`, which lie in one space.
 static bool resolveSpace(Warp &w, const Instruction &i, const AccessRequest &r,
                          Space space, uint32_t mask, Access &a) {
-  for (uint32_t m = mask; m; m &= m - 1)
-    if (!resolveLane(w, r, space, unsigned(__builtin_ctz(m)), a))
-      return false;
+  if (mask != ~0u || !resolveAll(w, r, space, a))
+    for (uint32_t m = mask; m; m &= m - 1)
+      if (!resolveLane(w, r, space, unsigned(__builtin_ctz(m)), a))
+        return false;
   if (space == Space::Global) {
     a.buffer = w.lastBuffer;
     uint64_t first = a.address[__builtin_ctz(mask)];

@@ -108,24 +108,32 @@ uint64_t runWarp(Warp &w, const Instruction *code, uint64_t quantum) {
   CTA &cta = *w.cta;
   const CodeInfo &info = cta.launch.kernel.info;
   uint64_t issued = 0;
+  uint32_t pc = w.pc; // w.pc is the same whenever others can see it
   while (issued < quantum) {
-    const Instruction &i = code[w.pc];
-    w.mask = w.group & (w.preds[i.guard] ^ i.guardXor);
+    const Instruction &i = code[pc];
+    uint32_t mask = w.group & (w.preds[i.guard] ^ i.guardXor);
+    w.mask = mask;
     ++issued;
-    if (Observed && !w.released && !info.instructions[w.pc].opcode.empty()) {
-      IssueEvent event{w.index, w.pc, w.mask, w.group};
+    if (Observed && !w.released && !info.instructions[pc].opcode.empty()) {
+      IssueEvent event{w.index, pc, mask, w.group};
       for (CTAObserver *o : cta.onInstruction)
         o->instructionIssued(event);
     }
-    Flow flow = w.mask ? i.handler(w, i) : Flow::Next;
-    if (flow == Flow::Next) [[likely]]
-      ++w.pc;
-    else if (flow == Flow::Stop)
-      break;
-    else if (flow != Flow::Jump && !selectGroup(w))
-      break;
-    if (w.pc >= w.mergePc && !selectGroup(w))
-      break;
+    Flow flow = mask ? i.handler(w, i) : Flow::Next;
+    if (flow == Flow::Next) [[likely]] {
+      w.pc = ++pc;
+    } else {
+      if (flow == Flow::Stop)
+        break;
+      if (flow != Flow::Jump && !selectGroup(w))
+        break;
+      pc = w.pc;
+    }
+    if (pc >= w.mergePc) {
+      if (!selectGroup(w))
+        break;
+      pc = w.pc;
+    }
   }
   w.issued += issued;
   return issued;

@@ -116,8 +116,29 @@ template <typename F> void writeLanes(Warp &w, uint32_t slot, F value) {
   }
 }
 
+/// The same word in all lanes.
+bool isUniform(const uint32_t *x) { return !std::memcmp(x, x + 1, 31 * 4); }
+
+/// The commonest shuffle, a butterfly over a whole warp; false, with nothing
+/// done, for all others.
+bool exchange(Warp &w, const Instruction &i) {
+  const uint32_t *a = w.regs + i.a, *b = w.regs + i.b, *c = w.regs + i.c;
+  bool isWhole = i.imm == 2 && (c[0] & 0x1F1F) == 31;
+  if (!isWhole || !isUniform(b) || !isUniform(c))
+    return false;
+  uint32_t step = b[0] & 31, out[32];
+  for (uint32_t l = 0; l < 32; ++l)
+    out[l] = a[l ^ step];
+  std::memcpy(w.regs + i.dst, out, sizeof(out));
+  if (i.d != 2)
+    w.preds[i.d] = ~0u;
+  return true;
+}
+
 // maxLane = (l & seg) | (cval & ~seg), minLane = l & seg; up, down, bfly, idx.
 void shuffle(Warp &w, const Instruction &i, uint32_t members) {
+  if (members == ~0u && exchange(w, i)) [[likely]]
+    return;
   uint32_t inRange = 0, absent = 0, absentLane = 0;
   const uint32_t *a = w.regs + i.a, *b = w.regs + i.b, *c = w.regs + i.c;
   uint32_t source[32];

@@ -10,11 +10,15 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 namespace mlir::fa {
 
 void buildDistributePipeline(OpPassManager &manager) {
-  manager.addNestedPass<gpu::GPUModuleOp>(createFADistribute());
+  OpPassManager &kernels = manager.nest<gpu::GPUModuleOp>();
+  kernels.addPass(createFADistribute());
+  // The lanes' elements repeat constants and address arithmetic.
+  kernels.addPass(createCSEPass());
   manager.addPass(createFAVerifyStage({"distribute"}));
 }
 

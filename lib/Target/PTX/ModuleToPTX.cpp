@@ -14,7 +14,6 @@
 #include "CodegenGuard.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -26,6 +25,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
@@ -45,6 +45,13 @@ namespace mlir::fa {
 namespace {
 
 constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
+
+/// What LLVM does to a kernel before it writes code. A kernel of ours is one
+/// function without calls or stack memory, and MLIR has folded it already: all
+/// of O3 takes six times as long and ends in the same machine code.
+constexpr llvm::StringLiteral kOptimizations =
+    "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+    "loop-mssa(loop-rotate,licm),instcombine<no-verify-fixpoint>,simplifycfg)";
 
 void initializeNVPTXOnce() {
   static std::once_flag flag;
@@ -79,10 +86,29 @@ struct Codegen {
   std::string ptx;
   std::string error;
 
-  void run(const TargetInfo &target, unsigned optLevel);
+  void run(const TargetInfo &target);
+  llvm::Error optimize(llvm::TargetMachine &machine);
 };
 
-void Codegen::run(const TargetInfo &target, unsigned optLevel) {
+llvm::Error Codegen::optimize(llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  llvm::ModulePassManager passes;
+  if (llvm::Error failed = builder.parsePassPipeline(passes, kOptimizations))
+    return failed;
+  passes.run(*module, modules);
+  return llvm::Error::success();
+}
+
+void Codegen::run(const TargetInfo &target) {
   llvm::Triple triple(kTriple);
   const llvm::Target *nvptx = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!nvptx)
@@ -90,13 +116,11 @@ void Codegen::run(const TargetInfo &target, unsigned optLevel) {
   std::unique_ptr<llvm::TargetMachine> machine(nvptx->createTargetMachine(
       triple, target.name, target.features, llvm::TargetOptions(),
       /*RM=*/std::nullopt, /*CM=*/std::nullopt,
-      static_cast<llvm::CodeGenOptLevel>(optLevel)));
+      llvm::CodeGenOptLevel::Default));
   module->setTargetTriple(triple);
   module->setDataLayout(machine->createDataLayout());
 
-  auto optimize =
-      mlir::makeOptimizingTransformer(optLevel, /*sizeLevel=*/0, machine.get());
-  if (llvm::Error failed = optimize(module.get())) {
+  if (llvm::Error failed = optimize(*machine)) {
     error = llvm::toString(std::move(failed));
     return;
   }
@@ -135,7 +159,7 @@ FailureOr<std::string> moduleToPTX(gpu::GPUModuleOp module,
   if (!codegen->module)
     return module.emitError("the kernel's module does not translate to LLVM");
 
-  auto body = [&] { codegen->run(target, options.optLevel); };
+  auto body = [&] { codegen->run(target); };
   std::string fatal;
   if (!options.guardFatalErrors) {
     body();

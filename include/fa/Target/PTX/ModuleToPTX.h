@@ -38,8 +38,6 @@ struct PTXOptions {
   /// caught; a host with handlers of its own leaves this off and calls in a
   /// process of its own.
   bool guardFatalErrors = false;
-  /// LLVM's -O level, of the optimiser and of code generation.
-  unsigned optLevel = 3;
 };
 
 /// The translation interfaces that moduleToPTX needs in the context.

@@ -64,6 +64,7 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, char **argv,
   }
   if (argc > 0)
     app.name(std::filesystem::path(argv[0]).filename().string());
+  app.set_version_flag("--version", app.get_name() + " " FA_VERSION);
   app.failure_message([](const CLI::App *, const CLI::Error &error) {
     return describe(error.what());
   });

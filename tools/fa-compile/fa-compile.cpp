@@ -52,7 +52,6 @@ std::optional<int> parse(int argc, char **argv, Arguments &arguments) {
                "also machine code, by ptxas of the CUDA toolkit");
   app.add_flag("--trace", arguments.compile.traceState,
                "the kernel also stores m, l and u of one query row");
-  app.set_version_flag("--version", "fa-compile " FA_VERSION);
   return farun::parseCommandLine(app, argc, argv);
 }
 

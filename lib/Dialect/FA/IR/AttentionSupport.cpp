@@ -7,10 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/FA/IR/AttentionSupport.h"
+#include "fa/Support/Manifest.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/Support/MathExtras.h"
-#include <cmath>
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -87,26 +85,21 @@ static LogicalResult checkHeadDim(AttentionOp op, StringRef name,
   return success();
 }
 
-/// Positions of queries and keys are i32 in the kernel, and so is a position
-/// one tile behind the last.
-static constexpr int64_t kMaxPositions = (int64_t(1) << 31) - 65536;
-
 static LogicalResult checkPositions(AttentionOp op) {
   AttentionDims dims = op.getDims();
   for (auto [name, extent] : {std::pair("Sq", dims.Sq), {"Sk", dims.Sk}})
-    if (extent > kMaxPositions)
+    if (extent > farun::kMaxPositions)
       return op.emitOpError("extent ")
              << name << " = " << extent
              << " is not supported yet, supported are at most "
-             << kMaxPositions;
+             << farun::kMaxPositions;
   return success();
 }
 
 /// The factor of the exponent, |scale| log2 e, is an f32.
 static LogicalResult checkScale(AttentionOp op) {
   std::optional<double> scale = op.getStaticScale();
-  double factor = std::abs(scale.value_or(0.0)) * llvm::numbers::log2e;
-  if (factor > std::numeric_limits<float>::max())
+  if (scale && !farun::isScaleInRange(*scale))
     return op.emitOpError("scale ")
            << *scale << " is not supported yet, |scale| log2 e must be finite "
            << "in f32";

@@ -170,13 +170,29 @@ void printResult(const RunResult &result, const Options &options) {
     std::printf("%s\n", comparison.str().c_str());
 }
 
+/// What only a compiler can do. Without one the help does not offer it, and
+/// the message to a user who tries says why.
+void declareCompilerOptions(CLI::App &app, Options &options, bool hasCompiler) {
+  for (CLI::Option *option :
+       {app.add_option(
+            "--target", options.target,
+            "target to compile for; default: what the device reports"),
+        app.add_option("--schedule", options.schedule,
+                       "KEY=V,...: override the compiler's schedule"),
+        app.add_option("--dump-stages", options.stagesFolder,
+                       "folder for the program after every stage")})
+    if (!hasCompiler)
+      option->group("");
+}
+
 /// Declares every option; the texts are the help.
-void declareOptions(CLI::App &app, Options &options) {
-  app.add_option("FILE", options.file, "FILE.mlir or a package NAME.fapkg");
+void declareOptions(CLI::App &app, Options &options, bool hasCompiler) {
+  app.add_option("FILE", options.file,
+                 hasCompiler ? "FILE.mlir or a package NAME.fapkg"
+                             : "a package NAME.fapkg");
   app.add_option("--entry", options.entry,
                  "the function to run; the only one by default");
-  app.add_option("--target", options.target,
-                 "target to compile for; default: what the device reports");
+  declareCompilerOptions(app, options, hasCompiler);
   app.add_option("--device", options.device,
                  "auto, emulator, cuda or reference; help lists them");
   app.add_option("--input", options.inputs,
@@ -196,10 +212,6 @@ void declareOptions(CLI::App &app, Options &options) {
       ->disable_flag_override();
   app.add_flag("--no-check", options.noCheck, "do not compare")
       ->disable_flag_override();
-  app.add_option("--schedule", options.schedule,
-                 "KEY=V,...: override the compiler's schedule");
-  app.add_option("--dump-stages", options.stagesFolder,
-                 "folder for the program after every stage");
   app.add_option("--trace-state", options.traceRow,
                  "print m, l and u of a row after every K/V block");
   addDeviceOptions(app, options.deviceOptions);
@@ -427,7 +439,7 @@ int runTool(int argc, char **argv, const DeviceRegistry &registry,
             const CompileFunction &compile) {
   Options options;
   CLI::App app("Runs compiled attention and checks it against the f64 oracle.");
-  declareOptions(app, options);
+  declareOptions(app, options, compile != nullptr);
   if (std::optional<int> code =
           parseCommandLine(app, argc, argv, {{"--bench", "10"}}))
     return *code;

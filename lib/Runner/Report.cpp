@@ -4,33 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// JSON has no infinities: they are written as the strings "inf", "-inf" and
-// "nan".
-//
-//===----------------------------------------------------------------------===//
 #include "fa/Runner/Report.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cmath>
+#include "../Support/ReportJson.h"
 
 namespace farun {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json numberJson(double value) {
-  if (std::isnan(value))
-    return "nan";
-  if (std::isinf(value))
-    return value < 0 ? "-inf" : "inf";
-  // Counts read as counts.
-  if (value == std::floor(value) && std::abs(value) < 0x1p53)
-    return int64_t(value);
-  return value;
-}
+using Json = ReportJson;
 
 Json operandsJson(const RunResult &result) {
   Json operands = Json::array();
@@ -72,20 +54,6 @@ Json traceJson(const RunResult &result) {
   return trace;
 }
 
-/// "global.loaded_bytes" goes to {"global": {"loaded_bytes": ...}}.
-Json counters(const RunResult &result) {
-  Json json = Json::object();
-  for (const auto &[name, value] : result.counters) {
-    Json *place = &json;
-    size_t begin = 0;
-    for (size_t dot; (dot = name.find('.', begin)) != std::string::npos;
-         begin = dot + 1)
-      place = &(*place)[name.substr(begin, dot - begin)];
-    (*place)[name.substr(begin)] = numberJson(value);
-  }
-  return json;
-}
-
 Json toJson(const RunResult &result) {
   Json extents = Json::object();
   for (const auto &[name, value] : result.extents)
@@ -110,7 +78,7 @@ Json toJson(const RunResult &result) {
       {"checks", checksJson(result)},
       {"trace", traceJson(result)},
       {"launches", result.launches},
-      {"counters", counters(result)},
+      {"counters", countersJson(result.counters)},
       {"traffic",
        {{"bound_bytes", numberJson(result.traffic.bound)},
         {"naive_bytes", numberJson(result.traffic.naive)},
@@ -123,24 +91,21 @@ Json toJson(const RunResult &result) {
   return json;
 }
 
-/// Text that came from a user's file may be no UTF-8: replaced, never thrown.
-std::string dump(const Json &json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 } // namespace
 
-std::string reportJson(const RunResult &result) { return dump(toJson(result)); }
+std::string reportJson(const RunResult &result) {
+  return reportText(toJson(result));
+}
 
 std::string reportJson(const RunResult &result, const CompileFacts &facts) {
   Json json = toJson(result);
   json["source"] = facts.source;
   json["seconds"]["compile"] = facts.seconds;
-  return dump(json);
+  return reportText(json);
 }
 
 std::string countersJson(const RunResult &result) {
-  return dump(counters(result));
+  return reportText(countersJson(result.counters));
 }
 
 } // namespace farun

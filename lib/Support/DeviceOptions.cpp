@@ -28,6 +28,10 @@ const std::vector<DeviceOption> &deviceOptionTable() {
        nullptr, &DeviceOptions::maxInstructions},
       {"--max-cluster", "largest cluster; 8 by default, 16 on some chips",
        nullptr, &DeviceOptions::maxCluster},
+      {"--max-resident",
+       "CTAs that may be under way at once, 1024 by default: a kernel whose "
+       "CTAs wait for each other needs all of them",
+       nullptr, &DeviceOptions::maxResident},
       {"--tensor-model", "tensor cores add as fma (default), ampere or hopper",
        nullptr, &DeviceOptions::tensorModel},
       {"--approx", "ex2 and its kin: exact (default) or adversarial:SEED",

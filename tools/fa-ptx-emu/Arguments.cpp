@@ -19,7 +19,36 @@
 using namespace farun;
 using Problem = std::optional<std::string>;
 
-Problem Arguments::add(const std::string &text, ptxvm::Device &device) {
+/// "4 bytes", "1 byte".
+static std::string byteText(uint64_t n) {
+  return std::to_string(n) + (n == 1 ? " byte" : " bytes");
+}
+
+/// ".param .u32 n, 4 bytes".
+static std::string describe(const ptxvm::KernelParameter &p) {
+  return ".param ." + p.type + " " + p.name +
+         (p.isArray ? "[" + std::to_string(p.size) + "]" : "") + ", " +
+         byteText(p.size);
+}
+
+Problem Arguments::checkParameter(const std::string &what, size_t bytes,
+                                  bool isFloat, bool isInteger) const {
+  size_t n = arguments.size();
+  // Too many arguments are the launch's to report, with how many there are.
+  if (n >= kernel.parameters.size())
+    return std::nullopt;
+  const ptxvm::KernelParameter &p = kernel.parameters[n];
+  // Signs are not told apart: nvcc declares an int as .u32. Bits and arrays
+  // take whatever has their size.
+  bool takesBits = p.isArray || p.type[0] == 'b';
+  bool fits = takesBits || !(p.type[0] == 'f' ? isInteger : isFloat);
+  if (fits && bytes == p.size)
+    return std::nullopt;
+  return "argument " + std::to_string(n) + " is " + what + ", " +
+         byteText(bytes) + "; the kernel declares " + describe(p);
+}
+
+Problem Arguments::add(const std::string &text) {
   size_t colon = text.find(':');
   if (colon == std::string::npos)
     return "expected KIND:VALUE";
@@ -28,31 +57,47 @@ Problem Arguments::add(const std::string &text, ptxvm::Device &device) {
     return addExpectation(rest);
   lastIsOutput = kind == "out" || kind == "inout";
   if (kind == "in")
-    return addInput(rest, true, "", device);
+    return addInput(rest, true, "");
   if (kind == "inout") {
     size_t second = rest.find(':');
     if (second == std::string::npos)
       return "expected inout:IN.npy:OUT.npy";
-    return addInput(rest.substr(0, second), false, rest.substr(second + 1),
-                    device);
+    return addInput(rest.substr(0, second), false, rest.substr(second + 1));
   }
   if (kind == "out")
-    return addOutput(rest, device);
-  if (kind == "bytes") {
-    auto content = readFileBytes(rest);
-    if (!content)
-      return content.error().message;
-    ptxvm::Argument a;
-    for (std::byte b : *content)
-      a.bytes.push_back(uint8_t(b));
-    arguments.push_back(std::move(a));
-    return std::nullopt;
-  }
+    return addOutput(rest);
+  if (kind == "bytes")
+    return addBytes(rest);
+  if (kind == "tensormap")
+    return addMap(text, rest);
   return addScalar(kind, rest);
 }
 
+Problem Arguments::addBytes(const std::string &path) {
+  auto content = readFileBytes(path);
+  if (!content)
+    return content.error().message;
+  if (Problem wrong =
+          checkParameter("the bytes of " + path, content->size(), false, false))
+    return wrong;
+  ptxvm::Argument a;
+  for (std::byte b : *content)
+    a.bytes.push_back(uint8_t(b));
+  arguments.push_back(std::move(a));
+  return std::nullopt;
+}
+
+Problem Arguments::addBuffer(Buffer buffer) {
+  if (Problem wrong = checkParameter("a buffer's address", 8, false, true))
+    return wrong;
+  buffer.argument = arguments.size();
+  arguments.push_back(ptxvm::Argument::of(buffer.address));
+  buffers.push_back(std::move(buffer));
+  return std::nullopt;
+}
+
 Problem Arguments::addInput(const std::string &path, bool isReadOnly,
-                            const std::string &output, ptxvm::Device &device) {
+                            const std::string &output) {
   auto array = readNpyAny(path);
   if (!array)
     return array.error().message;
@@ -64,13 +109,11 @@ Problem Arguments::addInput(const std::string &path, bool isReadOnly,
   device.write(b.address, array->bytes.data(), array->bytes.size());
   b.array = std::move(*array);
   b.output = output;
-  arguments.push_back(ptxvm::Argument::of(b.address));
-  buffers.push_back(std::move(b));
-  return std::nullopt;
+  return addBuffer(std::move(b));
 }
 
 // out:FILE.npy:f32[2,64]
-Problem Arguments::addOutput(const std::string &rest, ptxvm::Device &device) {
+Problem Arguments::addOutput(const std::string &rest) {
   const char *form = "expected out:FILE.npy:TYPE[N,...]";
   size_t colon = rest.rfind(':'), open = rest.rfind('[');
   if (colon == std::string::npos || open == std::string::npos || open < colon ||
@@ -103,9 +146,7 @@ Problem Arguments::addOutput(const std::string &rest, ptxvm::Device &device) {
     return status.error().message;
   b.array = Array(*type, shape);
   b.address = device.alloc(b.array.bytes.size(), b.output);
-  arguments.push_back(ptxvm::Argument::of(b.address));
-  buffers.push_back(std::move(b));
-  return std::nullopt;
+  return addBuffer(std::move(b));
 }
 
 Problem Arguments::addExpectation(const std::string &rest) {
@@ -129,7 +170,8 @@ Problem Arguments::addScalar(const std::string &type,
   auto element = parseElementType(type);
   if (!element)
     return "unknown kind '" + type +
-           "'; expected in, out, inout, expect, bytes or a scalar type";
+           "'; expected in, out, inout, expect, bytes, tensormap or a scalar "
+           "type";
   ptxvm::Argument a;
   a.bytes.resize(byteSize(*element));
   char *end = nullptr;
@@ -157,45 +199,80 @@ Problem Arguments::addScalar(const std::string &type,
   }
   if (value.empty() || *end || errno == ERANGE)
     return "'" + value + "' is not a number of type " + type;
+  if (Problem wrong = checkParameter(type, a.bytes.size(), isFloat(*element),
+                                     !isFloat(*element)))
+    return wrong;
   arguments.push_back(std::move(a));
   return std::nullopt;
 }
 
-bool Arguments::compare(const Buffer &b, int &code) {
+/// Is element `i` what it has to be? Without a tolerance integers are compared
+/// by their bits: an f64 does not hold all of them.
+static bool isSame(const Array &found, const Array &want, int64_t i,
+                   double tolerance) {
+  size_t bytes = byteSize(found.type);
+  if (tolerance == 0 && !isFloat(found.type))
+    return std::memcmp(&found.bytes[size_t(i) * bytes],
+                       &want.bytes[size_t(i) * bytes], bytes) == 0;
+  double x = found.get(i), y = want.get(i);
+  return x == y || (std::isnan(x) && std::isnan(y)) ||
+         std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y));
+}
+
+/// The indices of element `i`.
+static std::vector<int64_t> indices(const std::vector<int64_t> &shape,
+                                    int64_t i) {
+  std::vector<int64_t> at(shape.size());
+  for (size_t d = shape.size(); d-- > 0; i /= shape[d])
+    at[d] = i % shape[d];
+  return at;
+}
+
+ExpectationResult Arguments::compare(const Buffer &b, int &code) const {
+  ExpectationResult result;
+  result.argument = int(b.argument);
+  result.expected = b.expected;
+  result.bound = b.tolerance;
+  result.count = b.array.size();
   auto want = readNpyAs(b.expected, b.array.type);
-  if (!want) {
-    std::fprintf(stderr, "%s\n", want.error().str().c_str());
+  if (!want || want->shape != b.array.shape) {
+    result.problem = !want ? want.error().str()
+                           : "error: " + b.expected + " has shape " +
+                                 shapeText(want->shape) + ", the output " +
+                                 shapeText(b.array.shape);
+    std::fprintf(stderr, "%s\n", result.problem.c_str());
     code = 2;
-    return false;
-  }
-  if (want->shape != b.array.shape) {
-    std::fprintf(stderr, "error: %s has shape %s, the output %s\n",
-                 b.expected.c_str(), shapeText(want->shape).c_str(),
-                 shapeText(b.array.shape).c_str());
-    code = 2;
-    return false;
+    return result;
   }
   for (int64_t i = 0; i < want->size(); ++i) {
     double x = b.array.get(i), y = want->get(i);
-    bool same = x == y || (std::isnan(x) && std::isnan(y)) ||
-                std::fabs(x - y) <= b.tolerance * std::max(1.0, std::fabs(y));
-    if (same)
+    if (!(std::isnan(x) && std::isnan(y)) && x != y)
+      result.maxError = std::max(result.maxError, std::fabs(x - y));
+    if (isSame(b.array, *want, i, b.tolerance))
       continue;
-    std::fprintf(stderr, "%s: element %lld is %.9g, expected %.9g\n",
-                 b.expected.c_str(), (long long)i, x, y);
-    code = 1;
-    return false;
+    if (result.wrong++ == 0) {
+      result.at = indices(want->shape, i);
+      result.found = x;
+      result.wanted = y;
+      std::fprintf(stderr, "%s: element %lld is %.17g, expected %.17g\n",
+                   b.expected.c_str(), (long long)i, x, y);
+    }
   }
-  return true;
+  result.ok = result.wrong == 0;
+  if (!result.ok && code == 0)
+    code = 1;
+  return result;
 }
 
-int Arguments::finish(ptxvm::Device &device) {
+int Arguments::finish() {
   int code = 0;
   for (Buffer &b : buffers) {
     device.read(b.address, b.array.bytes.data(), b.array.bytes.size());
-    if (!b.expected.empty() && !compare(b, code))
-      return code;
+    if (!b.expected.empty())
+      results.push_back(compare(b, code));
   }
+  if (code)
+    return code;
   for (const Buffer &b : buffers) {
     if (b.output.empty())
       continue;

@@ -26,7 +26,7 @@ using namespace ptxvm;
 
 namespace {
 struct Options {
-  std::string file, entry;
+  std::string file, entry, report;
   std::string grid = "1", block = "1", cluster; ///< empty: not given
   uint32_t shared = 0;
   std::vector<std::string> args;
@@ -77,14 +77,19 @@ std::string countersFile(const Options &o) {
   return file == farun::kStdout ? "" : file;
 }
 
+/// The table of --chip, empty without one.
+std::string speedOfLight(const Options &o, const Counters &counters) {
+  const farun::Chip *chip = farun::findChip(o.device.chip);
+  return chip ? farun::speedOfLightTable(*chip, counters.values()) : "";
+}
+
+/// --counters and --chip: lines to stdout, the file to `files`.
 int writeCounters(const Options &o, const Counters &counters,
                   farun::OutputFiles &files) {
   if (o.device.countersFile == farun::kStdout)
     for (const auto &[name, value] : counters.values())
       std::printf("counter: %s=%.15g\n", name.c_str(), value);
-  if (const farun::Chip *chip = farun::findChip(o.device.chip))
-    std::fputs(farun::speedOfLightTable(*chip, counters.values()).c_str(),
-               stdout);
+  std::fputs(speedOfLight(o, counters).c_str(), stdout);
   std::string file = countersFile(o);
   if (file.empty())
     return 0;
@@ -153,27 +158,98 @@ std::string chooseEntry(const Options &o, const Module &module) {
   return "";
 }
 
-/// What is left to do after the kernel: files, counters, the closing line.
-int finish(const Options &o, const Report &report, Device &device,
-           const Counters &counters, Arguments &arguments,
-           farun::OutputFiles &files) {
+/// All that --report says.
+farun::LaunchReport makeReport(const Options &o, const Module &module,
+                               const std::string &entry,
+                               const LaunchShape &shape, const Report &report,
+                               const Counters &counters,
+                               const Arguments &arguments, int code) {
+  farun::LaunchReport r;
+  r.file = o.file;
+  r.entry = entry;
+  r.target = module.target();
+  r.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
+  r.block = {shape.block.x, shape.block.y, shape.block.z};
+  r.cluster = {shape.cluster.x, shape.cluster.y, shape.cluster.z};
+  r.sharedBytes = shape.dynamicSharedBytes;
+  r.arguments = o.args;
+  r.exitCode = code;
+  r.status = statusName(report.status);
+  r.checks = arguments.checks();
+  r.counters = counters.values();
   for (const Diagnostic &d : report.diagnostics)
-    std::fprintf(stderr, "%s\n", d.str().c_str());
-  int code = report.status == Status::Invalid ? 2
-             : report.ok()                    ? arguments.finish(device)
-                                              : 4;
-  if (int wrong = writeCounters(o, counters, files))
-    return wrong;
-  // After 2 nothing ran, or a result found no place.
-  if (farun::Status status = code == 2 ? farun::Status() : files.commit();
-      !status)
-    return fail(status.error());
-  if (code == 0)
-    std::printf("ok: %llu warp instructions, %llu CTAs\n",
-                (unsigned long long)report.counters.warpInstructions,
-                (unsigned long long)report.counters.ctas);
-  return code;
+    r.diagnostics.push_back(d.str());
+  r.speedOfLight = speedOfLight(o, counters);
+  r.seconds = report.counters.seconds;
+  return r;
 }
+
+/// One launch from the options to the files.
+class Run {
+public:
+  Run(const Options &o, const Module &module, std::string entry, Setup setup)
+      : o(o), module(module), entry(std::move(entry)), setup(std::move(setup)),
+        device(this->setup.device),
+        arguments(*module.findKernel(this->entry), device, files) {
+    this->setup.checkers.attach(device);
+    device.setPrinter([](std::string_view text) {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+    });
+    if (!o.device.countersFile.empty() || !o.device.chip.empty() ||
+        !o.report.empty())
+      device.addObserver(counters);
+  }
+
+  int execute(const LaunchShape &shape) {
+    for (const std::string &file : {countersFile(o), o.report})
+      if (!file.empty())
+        if (farun::Status status = files.expectFile(file); !status)
+          return fail(status.error());
+    for (const std::string &text : o.args)
+      if (auto problem = arguments.add(text))
+        return inputError("--arg=" + text + ": " + *problem);
+    if (auto problem = arguments.finishMaps())
+      return inputError(*problem);
+    Report report = device.launch(module, entry, shape, arguments.values());
+    return finish(shape, report);
+  }
+
+private:
+  /// What is left to do after the kernel: files, counters, the closing line.
+  int finish(const LaunchShape &shape, const Report &report) {
+    for (const Diagnostic &d : report.diagnostics)
+      std::fprintf(stderr, "%s\n", d.str().c_str());
+    int code = report.status == Status::Invalid ? 2
+               : report.ok()                    ? arguments.finish()
+                                                : 4;
+    if (int wrong = writeCounters(o, counters, files))
+      return wrong;
+    if (!o.report.empty())
+      if (farun::Status status = files.addFile(
+              o.report, reportJson(makeReport(o, module, entry, shape, report,
+                                              counters, arguments, code)));
+          !status)
+        return fail(status.error());
+    // After 2 nothing ran, or a result found no place.
+    if (farun::Status status = code == 2 ? farun::Status() : files.commit();
+        !status)
+      return fail(status.error());
+    if (code == 0)
+      std::printf("ok: %llu warp instructions, %llu CTAs\n",
+                  (unsigned long long)report.counters.warpInstructions,
+                  (unsigned long long)report.counters.ctas);
+    return code;
+  }
+
+  const Options &o;
+  const Module &module;
+  std::string entry;
+  Setup setup;
+  Counters counters;
+  Device device;
+  farun::OutputFiles files;
+  Arguments arguments;
+};
 
 int run(const Options &o) {
   LaunchShape shape;
@@ -194,24 +270,7 @@ int run(const Options &o) {
   auto setup = makeSetup(o.device);
   if (!setup)
     return fail(setup.error());
-  Device device(setup->device);
-  setup->checkers.attach(device);
-  device.setPrinter([](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  });
-  Counters counters;
-  if (!o.device.countersFile.empty() || !o.device.chip.empty())
-    device.addObserver(counters);
-  farun::OutputFiles files;
-  if (std::string file = countersFile(o); !file.empty())
-    if (farun::Status status = files.expectFile(file); !status)
-      return fail(status.error());
-  Arguments arguments(files);
-  for (const std::string &text : o.args)
-    if (auto problem = arguments.add(text, device))
-      return inputError("--arg=" + text + ": " + *problem);
-  Report report = device.launch(*module, entry, shape, arguments.values());
-  return finish(o, report, device, counters, arguments, files);
+  return Run(o, *module, entry, std::move(*setup)).execute(shape);
 }
 } // namespace
 
@@ -227,8 +286,10 @@ static int runTool(int argc, char **argv) {
       ->check(farun::checkWholeNumber);
   app.add_option("--arg", o.args,
                  "in:F.npy, out:F.npy:f32[2,64], inout:IN.npy:OUT.npy, "
-                 "expect:F.npy[:TOL], i32:5, bytes:F.bin, ...")
+                 "expect:F.npy[:TOL], i32:5, bytes:F.bin, "
+                 "tensormap:K:box=64x64[:swizzle=128B], ...")
       ->allow_extra_args(false);
+  app.add_option("--report", o.report, "a JSON file with all about the run");
   app.add_flag("--list", o.lists, "name the entries and their parameters");
   app.add_flag("--check", o.checks, "decode every entry and run none");
   farun::addDeviceOptions(app, o.device);
@@ -236,6 +297,8 @@ static int runTool(int argc, char **argv) {
     return *code;
   if (o.device.sanitize == "help")
     return listCheckers();
+  if (!o.report.empty() && !o.report.ends_with(".json"))
+    return inputError("--report=" + o.report + " must end in .json");
   if (o.file.empty())
     return inputError("a PTX file is needed; --help lists the options");
   return run(o);

@@ -27,6 +27,7 @@ struct DeviceOptions {
   std::string order;            ///< "round-robin", "reverse", "random:SEED"
   uint64_t maxInstructions = 0; ///< 0 = no limit
   unsigned maxCluster = 0;      ///< largest cluster, 0 = 8
+  unsigned maxResident = 0;     ///< CTAs under way at once, 0 = 1024
   std::string sanitize;         ///< "", "all", "none" or a list of checkers
   std::string countersFile;     ///< "" none, kStdout lines, else a JSON file
   bool counters = false;        ///< count, for a file or for a report

@@ -12,6 +12,8 @@ namespace ptxvm {
 
 /// More would only wait for each other; far more cannot be made.
 static constexpr unsigned kMaxThreads = 1024;
+/// Each has its shared memory and registers: 1024 CTAs may take a gigabyte.
+static constexpr unsigned kMaxResident = 65536;
 
 /// --tensor-model and --approx.
 static farun::Status readModels(const farun::DeviceOptions &options,
@@ -57,6 +59,12 @@ farun::Expected<Setup> makeSetup(const farun::DeviceOptions &options) {
         " is too many; accepted are 1 to 16");
   if (options.maxCluster)
     setup.device.maxClusterSize = options.maxCluster;
+  if (options.maxResident > kMaxResident)
+    return farun::inputError(
+        "--max-resident=" + std::to_string(options.maxResident) +
+        " is too many; accepted are 1 to " + std::to_string(kMaxResident));
+  if (options.maxResident)
+    setup.device.maxResidentCTAs = options.maxResident;
   if (!options.order.empty()) {
     Expected<OrderPolicy> order = OrderPolicy::parse(options.order);
     if (!order)

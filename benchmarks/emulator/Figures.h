@@ -68,6 +68,10 @@ private:
   }
 };
 
+// Memory.cpp
+/// How much more memory a large grid takes than a small one; before all else.
+bool measureMemory(Figures &figures);
+
 // Loops.cpp
 /// Loops of one or a few instructions, and the mix of the attention loop.
 bool measureLoops(Figures &figures);

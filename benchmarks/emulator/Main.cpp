@@ -43,8 +43,8 @@ int main(int argc, char **argv) {
   if (compiler.empty())
     compiler = build + "/bin/fa-compile";
   Figures figures;
-  if (!measureLoops(figures) || !measureHead(figures, compiler) ||
-      !measureParsing(figures))
+  if (!measureMemory(figures) || !measureLoops(figures) ||
+      !measureHead(figures, compiler) || !measureParsing(figures))
     return 1;
   std::ofstream out(json);
   out << figures.rows.dump(1) << "\n";

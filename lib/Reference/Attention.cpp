@@ -30,6 +30,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kLeastWeight = std::numeric_limits<double>::denorm_min();
 /// Below this many multiply-adds a second thread costs more than it brings.
 constexpr int64_t kWorthThreading = 1 << 20;
 
@@ -155,7 +156,8 @@ private:
     double sum = std::exp(sink - maximum);
     std::fill(out.begin(), out.end(), 0.0);
     for (int64_t j : visible.list) {
-      double p = std::exp(scores[size_t(j)] - maximum);
+      // Never 0: a visible key with an infinite value counts.
+      double p = std::max(std::exp(scores[size_t(j)] - maximum), kLeastWeight);
       sum += p;
       accumulate<false>(p, exact.value.data() + j * s.valueDim, out);
     }

@@ -74,6 +74,46 @@ gpu.module @m {
 // -----
 
 #wg = #gpu.address_space<workgroup>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// f32: multiply-adds, no tensor cores. Four columns of Q and K at a time; then
+// the lanes of a quad give each other their weights, and keep them in f32.
+// CHECK-LABEL: gpu.func @two_products_of_f32
+gpu.module @m {
+  memref.global @smem : memref<0xi8, #wg> {alignment = 128}
+  gpu.func @two_products_of_f32() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %smem = memref.get_global @smem : memref<0xi8, #wg>
+    %sK = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<16x16xf32, #wg>
+    %zero = arith.constant dense<0.0> : vector<16x16xf32>
+    %q = fa.load_tile %sK[%c0, %c0] : memref<16x16xf32, #wg> -> vector<16x16xf32>
+    %k = fa.load_tile %sK[%c0, %c0] : memref<16x16xf32, #wg> -> vector<16x16xf32>
+    // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c4
+    // CHECK-COUNT-6: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+    // CHECK-NOT: llvm.load
+    // CHECK: scf.yield
+    %s = vector.contract {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+         %q, %k, %zero : vector<16x16xf32>, vector<16x16xf32> into vector<16x16xf32>
+    %v = fa.load_tile %sK[%c0, %c0] : memref<16x16xf32, #wg> -> vector<16x16xf32>
+    // CHECK: scf.for %{{.*}} = %c0{{.*}} to %c4
+    // CHECK: gpu.shuffle idx
+    // CHECK: gpu.shuffle idx
+    // CHECK: llvm.load {{.*}} {alignment = 8 : i64} : !llvm.ptr<3> -> vector<2xf32>
+    // CHECK-COUNT-4: math.fma
+    // CHECK-NOT: nvvm
+    // CHECK: gpu.return
+    %o = vector.contract {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+         %s, %v, %zero : vector<16x16xf32>, vector<16x16xf32> into vector<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
 #gl = #gpu.address_space<global>
 
 // Inside the source and aligned: a chunk a thread and pass, nothing else.

@@ -30,6 +30,8 @@ constexpr Row kRows[] = {
     {"bf16_full", "bf16", ""},
     {"bf16_top_left", "bf16", "masks [#fa.causal<top_left>]"},
     {"bf16_bottom_right", "bf16", "masks [#fa.causal<bottom_right>]"},
+    {"f32_full", "f32", ""},
+    {"f32_bottom_right", "f32", "masks [#fa.causal<bottom_right>]"},
 };
 
 /// Lengths 1, tile - 1, tile, tile + 1 and 3 tile + 5.
@@ -79,6 +81,32 @@ TEST_P(Kernels, OtherSchedules) {
     for (auto [queries, keys] : {std::pair(65, 129), {129, 65}, {64, 192}})
       if (!runBoth(form, tiles, {2, 2, 1, queries, keys}, 7))
         return;
+}
+
+TEST(F32, OtherSchedules) {
+  // Pitches from 64 bytes to 512, with head dims apart; one piece of
+  // 16 rows a warp and two.
+  for (auto [headDim, valueDim] : {std::pair(64, 128), {17, 40}, {128, 8}})
+    for (const char *tiles :
+         {"tile_q=32,tile_kv=16,warps=1,stages=4",
+          "tile_q=80,tile_kv=48,warps=5", "tile_q=64,tile_kv=16,warps=2"}) {
+      Form form{.type = "f32",
+                .headDim = headDim,
+                .valueDim = valueDim,
+                .clauses = "masks [#fa.causal<bottom_right>]"};
+      for (auto [queries, keys] : {std::pair(65, 129), {129, 65}})
+        if (!runBoth(form, tiles, {2, 2, 1, queries, keys}, 7))
+          return;
+    }
+}
+
+TEST(Types, EveryOutputFromEveryOperand) {
+  for (const char *type : {"f16", "bf16", "f32"})
+    for (const char *outType : {"f16", "bf16", "f32"}) {
+      Form form{
+          .type = type, .outType = outType, .headDim = 24, .valueDim = 33};
+      Trial(form, {1, 2, 1, 67, 35}).seed(5).run();
+    }
 }
 
 TEST_P(Kernels, FixedExtents) {

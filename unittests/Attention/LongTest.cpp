@@ -78,6 +78,22 @@ INSTANTIATE_TEST_SUITE_P(, HeadDims, testing::Range(16, 129, 8),
                            return "d" + std::to_string(info.param);
                          });
 
+TEST(HeadDims, AnyWithAnyType) {
+  // The schedule that the compiler picks, each head dim once.
+  for (int64_t dim = 1; dim <= 128; ++dim) {
+    const char *types[] = {"f16", "bf16", "f32"};
+    Form form{.type = types[dim % 3],
+              .outType = types[dim / 3 % 3],
+              .headDim = dim,
+              .valueDim = 129 - dim,
+              .clauses = kMasks[2],
+              .schedule = ""};
+    Trial(form, {1, 2, 1, 70, 97}).seed(uint64_t(dim)).run();
+    if (HasFailure())
+      return;
+  }
+}
+
 TEST(Random, LongerSequences) {
   std::vector<Form> all;
   for (const char *mask : kMasks)

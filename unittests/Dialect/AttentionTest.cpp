@@ -162,19 +162,19 @@ TEST_F(AttentionTest, UnsupportedIsNamed) {
             message("'score'"));
   EXPECT_EQ(unsupported("{schedule = #fa.schedule<splits = 2>}"),
             message("'schedule with splits above 1'"));
+  for (std::string word : {"tf32", "tf32x3"})
+    EXPECT_EQ(unsupported("{precision = \"" + word + "\"}", "f32"),
+              message("'precision = " + word + "'"));
   EXPECT_EQ(unsupported("{empty_row = \"uniform\"}"),
             message("'empty_row = uniform'"));
 }
 
 TEST_F(AttentionTest, UnsupportedNumbersComeWithTheRange) {
-  EXPECT_EQ(unsupported("", "f16", "20"),
-            "'fa.attention' op head dim D = 20 is not supported yet, "
-            "supported are multiples of 8 from 16 to 128");
+  EXPECT_EQ(unsupported("", "f16", "129"),
+            "'fa.attention' op head dim D = 129 is not supported yet, "
+            "supported are those from 1 to 128");
   EXPECT_EQ(unsupported("", "f16", "?"),
             "'fa.attention' op head dim D that is not static is not supported "
             "yet");
-  EXPECT_EQ(unsupported("", "f32"),
-            "'fa.attention' op element type 'f32' is not supported yet, "
-            "supported are f16 and bf16");
 }
 } // namespace

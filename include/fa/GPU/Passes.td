@@ -36,9 +36,9 @@ def FADistribute : Pass<"fa-distribute", "::mlir::gpu::GPUModuleOp"> {
     ```
   }];
   let dependentDialects = ["arith::ArithDialect", "gpu::GPUDialect",
-                           "LLVM::LLVMDialect", "memref::MemRefDialect",
-                           "NVVM::NVVMDialect", "scf::SCFDialect",
-                           "vector::VectorDialect"];
+                           "LLVM::LLVMDialect", "math::MathDialect",
+                           "memref::MemRefDialect", "NVVM::NVVMDialect",
+                           "scf::SCFDialect", "vector::VectorDialect"];
 }
 
 #endif // FA_GPU_PASSES_TD

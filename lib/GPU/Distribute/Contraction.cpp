@@ -7,7 +7,7 @@
 // memory and each ldmatrix stands before the instructions that need it, so
 // that a warp never holds a whole K or V tile. The left operand is either the
 // lane's share (P, or Q in registers) or read the same way (Q in workgroup
-// memory).
+// memory). Products of f32 are in FmaContraction.cpp.
 //===----------------------------------------------------------------------===//
 
 #include "../MMA/MmaSync.h"
@@ -59,16 +59,16 @@ LaneEmitter::matrixSource(LoadTileOp load) {
   if (failed(address))
     return failure();
   auto type = cast<MemRefType>(load.getSource().getType());
-  int64_t pitch = type.getShape().back();
   Type element = type.getElementType();
-  if (!address->swizzled || (!element.isF16() && !element.isBF16()))
-    return load.emitOpError(
-        "a matrix load needs a swizzled tile of 16-bit elements");
+  if (!address->swizzled)
+    return load.emitOpError("a product needs a swizzled tile");
+  int64_t pitchBytes =
+      type.getShape().back() * type.getElementTypeBitWidth() / 8;
   SmallVector<Value> indices;
   for (Value index : load.getIndices())
     indices.push_back(toI64(index));
-  return MatrixSource{this->element(*address, indices), pitch * 2,
-                      ChunkSwizzle{pitch / 8}, element};
+  return MatrixSource{this->element(*address, indices), pitchBytes,
+                      ChunkSwizzle{pitchBytes / 16}, element};
 }
 
 LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
@@ -148,6 +148,17 @@ LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
   LaneShare acc = *layoutOf(op, op.getResult());
   Values a = leftLoad ? Values() : shareOf(op.getLhs());
   Values d = shareOf(op.getAcc());
+  if (right->element.isF32()) {
+    if (leftLoad && !*transpose)
+      d = emitRowProducts(lhs, acc, *left, *right, std::move(d));
+    else if (!leftLoad && *transpose)
+      d = emitWeightedRows(lhs, acc, a, *right, std::move(d));
+    else
+      return op.emitOpError("of f32 expected (m, k) in workgroup memory x "
+                            "(n, k), or (m, k) in registers x (k, n)");
+    replaceWithShare(op, std::move(d));
+    return success();
+  }
   int64_t depth = lhs.colPieces / 2;
   for (int64_t k = 0; k < depth; ++k) {
     // Left registers of step k, one quadruple for each 16 rows.

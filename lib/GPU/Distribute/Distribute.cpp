@@ -8,6 +8,7 @@
 #include "LaneEmitter.h"
 #include "fa/GPU/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 namespace mlir::fa {
 #define GEN_PASS_DEF_FADISTRIBUTE

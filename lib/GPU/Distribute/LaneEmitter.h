@@ -7,8 +7,8 @@
 // vector type becomes the list of values that one lane holds of it (LaneShare,
 // MMALayout.h); the type alone decides the layout, so block arguments need no
 // annotation. Ops without vectors stay where they are. Each family of ops has
-// a file of its own: Elementwise, Reduction, Contraction, GlobalTile,
-// WorkgroupTile, CopyTile.
+// a file of its own: Elementwise, Reduction, Contraction, FmaContraction,
+// GlobalTile, WorkgroupTile, CopyTile.
 //===----------------------------------------------------------------------===//
 
 #ifndef FA_LIB_GPU_DISTRIBUTE_LANEEMITTER_H
@@ -90,7 +90,7 @@ private:
 
   // Contraction.cpp
   LogicalResult emitContraction(vector::ContractionOp op);
-  /// A 16-bit tile in workgroup memory that ldmatrix reads.
+  /// A tile in workgroup memory that products read, 16 bytes at a time.
   struct MatrixSource {
     Value origin; ///< address of row 0, chunk 0 of the tile
     int64_t pitchBytes;
@@ -102,6 +102,16 @@ private:
   /// the 8x8 matrices as B of an operand whose rows are n needs them.
   Values loadMatrix(const MatrixSource &source, int64_t row, int64_t chunk,
                     bool rowsAreColumns, bool transpose);
+
+  // FmaContraction.cpp
+  Values emitRowProducts(const LaneShare &lhs, const LaneShare &acc,
+                         const MatrixSource &left, const MatrixSource &right,
+                         Values d);
+  Values emitWeightedRows(const LaneShare &lhs, const LaneShare &acc,
+                          const Values &weights, const MatrixSource &right,
+                          Values d);
+  Value flipOf(const ChunkSwizzle &swizzle, Value row);
+  Value chunkAt(Value base, Value chunk, Value flip);
 
   // GlobalTile.cpp
   LogicalResult emitLoadTile(LoadTileOp op);

@@ -112,6 +112,14 @@ Value fa::createBarrierAny(OpBuilder &b, Location loc, Value pred) {
                                barrier.getRes(), constantI32(b, loc, 0));
 }
 
+Value fa::createShuffleIndex(OpBuilder &b, Location loc, Value value,
+                             Value lane) {
+  return gpu::ShuffleOp::create(b, loc, value, lane,
+                                constantI32(b, loc, kWarpSize),
+                                gpu::ShuffleMode::IDX)
+      .getShuffleResult();
+}
+
 Value fa::createShuffleXor(OpBuilder &b, Location loc, Value value,
                            int64_t mask) {
   return gpu::ShuffleOp::create(b, loc, value, constantI32(b, loc, mask),

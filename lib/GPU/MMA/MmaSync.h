@@ -46,6 +46,9 @@ void createWarpBarrier(OpBuilder &b, Location loc);
 /// A barrier of the block that tells whether `pred` holds in any thread.
 Value createBarrierAny(OpBuilder &b, Location loc, Value pred);
 
+/// `value` (f32 or i32) of lane number `lane`, an i32.
+Value createShuffleIndex(OpBuilder &b, Location loc, Value value, Value lane);
+
 /// `value` (f32 or i32) of the lane whose number differs by XOR `mask`.
 Value createShuffleXor(OpBuilder &b, Location loc, Value value, int64_t mask);
 

@@ -65,6 +65,10 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
        [](Op op) { return op.getEmptyRowKind() == EmptyRow::NaN; }},
       {"empty_row = uniform", false,
        [](Op op) { return op.getEmptyRowKind() == EmptyRow::Uniform; }},
+      {"precision = tf32x3", false,
+       [](Op op) { return op.getPrecisionKind() == Precision::TF32x3; }},
+      {"precision = tf32", false,
+       [](Op op) { return op.getPrecisionKind() == Precision::TF32; }},
       {"schedule with splits above 1", false, hasSplits},
       {"schedule with pingpong", false, hasPingpong},
   };
@@ -76,12 +80,11 @@ static LogicalResult checkHeadDim(AttentionOp op, StringRef name,
   if (ShapedType::isDynamic(headDim))
     return op.emitOpError("head dim ")
            << name << " that is not static is not supported yet";
-  if (headDim < kMinHeadDim || headDim > kMaxHeadDim ||
-      headDim % kHeadDimStep != 0)
+  if (headDim < 1 || headDim > kMaxHeadDim)
     return op.emitOpError("head dim ")
            << name << " = " << headDim
-           << " is not supported yet, supported are multiples of "
-           << kHeadDimStep << " from " << kMinHeadDim << " to " << kMaxHeadDim;
+           << " is not supported yet, supported are those from 1 to "
+           << kMaxHeadDim;
   return success();
 }
 
@@ -125,14 +128,9 @@ LogicalResult mlir::fa::checkSupported(AttentionOp op) {
       return op.emitOpError("'") << clause.name << "' is not supported yet";
 
   Type type = getElementTypeOrSelf(op.getQuery());
-  if (!type.isF16() && !type.isBF16())
+  if (!type.isF16() && !type.isBF16() && !type.isF32())
     return op.emitOpError("element type ")
-           << type << " is not supported yet, supported are f16 and bf16";
-  Type outType = getElementTypeOrSelf(op.getOutput());
-  if (outType != type && !outType.isF32())
-    return op.emitOpError("out of ")
-           << outType << " from operands of " << type
-           << " is not supported yet, supported are " << type << " and f32";
+           << type << " is not supported yet, supported are f16, bf16 and f32";
   AttentionDims dims = op.getDims();
   return success(succeeded(checkNotEmpty(op)) &&
                  succeeded(checkPositions(op)) && succeeded(checkScale(op)) &&

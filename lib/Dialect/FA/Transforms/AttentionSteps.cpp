@@ -132,8 +132,7 @@ Value AttentionTiler::emitWeightedValues(const BlockContext &block,
                                          Value weights, Value firstKey,
                                          Value acc) {
   auto element = cast<MemRefType>(block.valuePlane.getType()).getElementType();
-  Value rounded =
-      b.create<arith::TruncFOp>(b.vector({tileQ, tileKV}, element), weights);
+  Value rounded = b.roundTo(element, weights);
   Value valueTile =
       b.create<LoadTileOp>(b.vector({tileKV, paddedDv}, element),
                            block.valuePlane, ValueRange{firstKey, b.index(0)});
@@ -195,7 +194,7 @@ void AttentionTiler::emitTrace(const BlockContext &block, Value keyBlock,
 /// of a row would have to meet after each write to memory.
 RowState AttentionTiler::emitKeyByKey(const BlockContext &block) {
   RowState state = {readState(block.max), readState(block.sum),
-                    readState(block.acc)};
+                    readState(block.acc), Value()};
   // x * 0 is 0, or NaN where x is not finite.
   Value zeros = b.create<arith::MulFOp>(
       state.acc, b.splat(cast<VectorType>(state.acc.getType()), 0.0f));
@@ -224,18 +223,20 @@ RowState AttentionTiler::emitKeyByKey(const BlockContext &block) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   ValueRange old = loop.getRegionIterArgs();
-  RowState next = emitKeyStep(block, loop.getInductionVar(), isAgain,
-                              {old[0], old[1], old[2]});
+  RowState next = emitKeyStep(block, loop.getInductionVar(),
+                              {old[0], old[1], old[2], isAgain});
   b.create<scf::YieldOp>(ValueRange{next.max, next.sum, next.acc});
-  return {loop.getResult(0), loop.getResult(1), loop.getResult(2)};
+  return {loop.getResult(0), loop.getResult(1), loop.getResult(2), isAgain};
 }
 
-/// m, l and u over one key, in the rows `isAgain` that see it; the others stay
-/// as they are, bit for bit.
+/// m, l and u / l over one key, in the rows `old.isMean` that see it; the
+/// others stay as they are, bit for bit. A mean of values overflows no sooner
+/// than they do; u, their sum, may.
 RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
-                                     Value isAgain, const RowState &old) {
+                                     const RowState &old) {
   Value scores = emitSignedScores(b, block.scale, emitKeyScores(block, key));
-  Value isTaken = b.create<arith::AndIOp>(emitRowsThatSee(block, key), isAgain);
+  Value isTaken =
+      b.create<arith::AndIOp>(emitRowsThatSee(block, key), old.isMean);
   KeyStep step =
       emitKeySoftmaxStep(b, scores, old.max, isTaken, block.scale.factor);
 
@@ -247,21 +248,30 @@ RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
   Value sum =
       b.create<arith::AddFOp>(scaledSum, b.spreadRows(part, kLanesPerRow));
 
+  // mean = mean (l_old a / l) + v (p / l).
+  Value zero = b.splat(b.f32Vector({tileQ}), 0.0f);
+  auto total = [&](Value parts) {
+    return b.create<vector::MultiDimReductionOp>(
+        vector::CombiningKind::ADD, parts, zero, ArrayRef<int64_t>{1});
+  };
+  Value newTotal = total(sum);
+  Value oldShare = b.create<arith::DivFOp>(total(scaledSum), newTotal);
+  Value newShare = b.create<arith::DivFOp>(step.weight, newTotal);
   VectorType tile = b.f32Vector({tileQ, paddedDv});
-  // A factor may be 0 by underflow; what is infinite stays so.
-  auto scale = [&](Value x, Value factor) {
+  // A share may be 0 by underflow; what is infinite stays so.
+  auto scale = [&](Value x, Value share) {
     Value isFinite = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT,
                                              b.create<math::AbsFOp>(x),
                                              b.splat(tile, kInfinity));
-    Value scaled = b.create<arith::MulFOp>(x, b.spreadRows(factor, paddedDv));
+    Value scaled = b.create<arith::MulFOp>(x, b.spreadRows(share, paddedDv));
     return b.create<arith::SelectOp>(isFinite, scaled, x).getResult();
   };
   Value values = emitEachRow(block.valuePlane, key, b.index(0), tile);
-  Value scaledAcc = scale(old.acc, step.rescale);
-  Value next = b.create<arith::AddFOp>(scaledAcc, scale(values, step.weight));
-  Value acc = b.create<arith::SelectOp>(b.spreadRows(isTaken, paddedDv), next,
-                                        scaledAcc);
-  return {step.max, sum, acc};
+  Value next = b.create<arith::AddFOp>(scale(old.acc, oldShare),
+                                       scale(values, newShare));
+  Value acc = b.create<arith::SelectOp>(b.spreadRows(step.isTaken, paddedDv),
+                                        next, old.acc);
+  return {step.max, sum, acc, old.isMean};
 }
 
 /// The products of the query rows with one key, a few columns at a time: a
@@ -275,8 +285,7 @@ Value AttentionTiler::emitKeyScores(const BlockContext &block, Value key) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     Value column = loop.getInductionVar();
-    Value query = b.create<arith::ExtFOp>(
-        tile, emitQueryTile(block, column, kProductDepth));
+    Value query = b.toF32(emitQueryTile(block, column, kProductDepth));
     Value products = b.create<arith::MulFOp>(
         query, emitEachRow(block.keyPlane, key, column, tile));
     Value sums = b.create<RowSumOp>(products, loop.getRegionIterArg(0));
@@ -295,7 +304,7 @@ Value AttentionTiler::emitEachRow(Value plane, Value key, Value column,
   auto load =
       b.create<LoadTileOp>(b.vector(tile.getShape(), element), row, column);
   load.setEachRow(true);
-  return b.create<arith::ExtFOp>(tile, load.getResult());
+  return b.toF32(load);
 }
 
 /// The query rows that see one key (an index), as a vector of i1.

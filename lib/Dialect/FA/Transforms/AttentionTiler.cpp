@@ -263,16 +263,14 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
 //===----------------------------------------------------------------------===//
 
 void AttentionTiler::emitEnd(const BlockContext &block, const RowState &state) {
-  FinishedRows rows = emitFinishedRows(b, state.max, state.sum,
+  FinishedRows rows = emitFinishedRows(b, state.max, state.sum, state.isMean,
                                        op.getEmptyRowKind(), block.noQuery);
   Value output = emitOutput(b, rows, state.acc);
   Value plane = emitPlane(views.output, block.batch, block.head,
                           fold(views.queries), b.getIndexAttr(dims.Dv));
   auto element = cast<MemRefType>(plane.getType()).getElementType();
-  if (!element.isF32())
-    output =
-        b.create<arith::TruncFOp>(b.vector({tileQ, paddedDv}, element), output);
-  b.create<StoreTileOp>(output, plane, ValueRange{block.firstRow, b.index(0)});
+  b.create<StoreTileOp>(b.roundTo(element, output), plane,
+                        ValueRange{block.firstRow, b.index(0)});
   if (!views.lse)
     return;
   Value lsePlane = emitPlane(views.lse, block.batch, block.head,

@@ -49,9 +49,9 @@ struct BlockContext {
   Value noQuery; ///< rows that belong to no query: vector of i1, or null
 };
 
-/// m, l and u as values.
+/// m, l and u as values. In the rows of `isMean` u is divided by l already.
 struct RowState {
-  Value max, sum, acc;
+  Value max, sum, acc, isMean;
 };
 
 /// Writes the tile program of one fa.attention in front of it.
@@ -104,7 +104,7 @@ private:
 
   // Key by key.
   RowState emitKeyByKey(const BlockContext &block);
-  RowState emitKeyStep(const BlockContext &block, Value key, Value isAgain,
+  RowState emitKeyStep(const BlockContext &block, Value key,
                        const RowState &old);
   Value emitKeyScores(const BlockContext &block, Value key);
   Value emitEachRow(Value plane, Value key, Value column, VectorType tile);

@@ -18,24 +18,32 @@ using namespace mlir::fa;
 /// half an ulp of r: 4 at 2^26).
 static constexpr float kHugeReference = 67108864.0f;
 
-/// A factor below the normal numbers cannot move a score (|s| < 2^40) by a
-/// rounding error; it counts as scale 0.
+/// A factor below the normal numbers is multiplied by 2^64, and the scores by
+/// 2^-64: what they lose then is too small to matter.
 static constexpr float kLeastFactor = std::numeric_limits<float>::min();
+static constexpr float kLift = 0x1p64f;
 
 /// The scale operand at run time: the same case distinction as for a number.
 static ScoreScale emitScaleOperand(TileBuilder &b, Value operand) {
+  Value zero = b.f32(0.0f), one = b.f32(1.0f);
+  Value log2e = b.f32(static_cast<float>(llvm::numbers::log2e));
   Value magnitude = b.create<math::AbsFOp>(operand);
-  Value factor = b.create<arith::MulFOp>(
-      magnitude, b.f32(static_cast<float>(llvm::numbers::log2e)));
-  Value isZero = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, factor,
+  Value factor = b.create<arith::MulFOp>(magnitude, log2e);
+  Value isZero =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, operand, zero);
+  Value isTiny = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, factor,
                                          b.f32(kLeastFactor));
   Value isNegative =
-      b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, operand, b.f32(0.0f));
-  Value sign = b.create<arith::SelectOp>(isNegative, b.f32(-1.0f), b.f32(1.0f));
-  Value multiplier = b.create<arith::SelectOp>(isZero, b.f32(0.0f), sign);
-  Value positive = b.create<arith::SelectOp>(
-      isZero, b.f32(static_cast<float>(llvm::numbers::log2e)), factor);
-  return {positive, ScoreScale::Sign::Multiply, multiplier};
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, operand, zero);
+  auto select = [&](Value condition, Value a, Value c) {
+    return b.create<arith::SelectOp>(condition, a, c).getResult();
+  };
+  Value lifted = b.create<arith::MulFOp>(
+      b.create<arith::MulFOp>(magnitude, b.f32(kLift)), log2e);
+  factor = select(isZero, log2e, select(isTiny, lifted, factor));
+  Value size = select(isTiny, b.f32(1.0f / kLift), one);
+  Value sign = select(isNegative, b.create<arith::NegFOp>(size), size);
+  return {factor, ScoreScale::Sign::Multiply, select(isZero, zero, sign)};
 }
 
 ScoreScale mlir::fa::emitScoreScale(TileBuilder &b,
@@ -43,13 +51,18 @@ ScoreScale mlir::fa::emitScoreScale(TileBuilder &b,
                                     Value operand) {
   if (!number)
     return emitScaleOperand(b, operand);
-  float factor = static_cast<float>(std::abs(*number) * llvm::numbers::log2e);
-  if (factor < kLeastFactor)
+  double factor = std::abs(*number) * llvm::numbers::log2e;
+  if (factor == 0.0)
     return {b.f32(static_cast<float>(llvm::numbers::log2e)),
             ScoreScale::Sign::Multiply, b.f32(0.0f)};
-  return {b.f32(factor),
-          *number < 0 ? ScoreScale::Sign::Negate : ScoreScale::Sign::Keep,
-          Value()};
+  if (factor >= kLeastFactor)
+    return {b.f32(static_cast<float>(factor)),
+            *number < 0 ? ScoreScale::Sign::Negate : ScoreScale::Sign::Keep,
+            Value()};
+  // Below 2^-190 no finite score makes a difference.
+  factor = std::max<double>(factor * kLift, kLeastFactor);
+  return {b.f32(static_cast<float>(factor)), ScoreScale::Sign::Multiply,
+          b.f32(*number < 0 ? -1.0f / kLift : 1.0f / kLift)};
 }
 
 Value mlir::fa::emitSignedScores(TileBuilder &b, const ScoreScale &scale,
@@ -141,20 +154,22 @@ KeyStep mlir::fa::emitKeySoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
   auto rows = cast<VectorType>(oldMax.getType());
   // The cold path's form: s*c rounded first, so that no exponent is above 0.
   Value logits = b.create<arith::MulFOp>(scores, b.spread(factor, rows));
-  logits =
-      b.create<arith::SelectOp>(isTaken, logits, b.splat(rows, -kInfinity));
+  Value nothing = b.splat(rows, -kInfinity);
+  logits = b.create<arith::SelectOp>(isTaken, logits, nothing);
+  // A score of -inf hides its key as a mask does.
+  isTaken = b.create<arith::CmpFOp>(arith::CmpFPredicate::UNE, logits, nothing);
   Value max = b.create<arith::MaxNumFOp>(oldMax, logits);
   Value reference = emitReference(b, max);
   Value weight =
       b.create<math::Exp2Op>(b.create<arith::SubFOp>(logits, reference));
   Value rescale =
       b.create<math::Exp2Op>(b.create<arith::SubFOp>(oldMax, reference));
-  return {max, rescale, weight};
+  return {max, rescale, weight, isTaken};
 }
 
 FinishedRows mlir::fa::emitFinishedRows(TileBuilder &b, Value max,
-                                        Value partialSums, EmptyRow emptyRow,
-                                        Value noQuery) {
+                                        Value partialSums, Value isMean,
+                                        EmptyRow emptyRow, Value noQuery) {
   auto rows = cast<VectorType>(max.getType());
   Value zero = b.splat(rows, 0.0f);
   Value sum = b.create<vector::MultiDimReductionOp>(
@@ -162,7 +177,7 @@ FinishedRows mlir::fa::emitFinishedRows(TileBuilder &b, Value max,
   // An ordered compare: a row that is NaN is not empty. Testing r instead
   // would take a row of NaN scores for empty, since maxnum drops them.
   Value isEmpty = b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, sum, zero);
-  return {max, sum, isEmpty, noQuery, emptyRow};
+  return {max, sum, isMean, isEmpty, noQuery, emptyRow};
 }
 
 Value mlir::fa::emitOutput(TileBuilder &b, const FinishedRows &rows,
@@ -172,7 +187,9 @@ Value mlir::fa::emitOutput(TileBuilder &b, const FinishedRows &rows,
   int64_t columns = tile.getDimSize(1);
   // One division a row; it costs one rounding more than dividing each element,
   // far below the rounding of the output.
-  Value inverse = b.create<arith::DivFOp>(b.splat(rowType, 1.0f), rows.sum);
+  Value one = b.splat(rowType, 1.0f);
+  Value inverse = b.create<arith::DivFOp>(one, rows.sum);
+  inverse = b.create<arith::SelectOp>(rows.isMean, one, inverse);
   Value output = b.create<arith::MulFOp>(acc, b.spreadRows(inverse, columns));
   float fill = rows.emptyRow == EmptyRow::NaN
                    ? std::numeric_limits<float>::quiet_NaN()

@@ -106,6 +106,7 @@ struct KeyStep {
   Value max;     ///< the new r
   Value rescale; ///< a; 1 in rows that do not take the key
   Value weight;  ///< p; 0 there
+  Value isTaken; ///< the rows that take it: its score is not -inf either
 };
 
 /// Emits the step from `oldMax` over one score a row, for the rows `isTaken` (a
@@ -118,6 +119,7 @@ KeyStep emitKeySoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
 struct FinishedRows {
   Value max;     ///< r
   Value sum;     ///< l, complete
+  Value isMean;  ///< vector of i1: u is divided by l already
   Value isEmpty; ///< vector of i1: the row has seen no key
   /// Vector of i1: the row belongs to no query and gets 0 and -inf, whatever
   /// `emptyRow` says; null where every row does.
@@ -127,9 +129,9 @@ struct FinishedRows {
 
 /// Adds up the partial sums of l and marks the empty rows.
 FinishedRows emitFinishedRows(TileBuilder &b, Value max, Value partialSums,
-                              EmptyRow emptyRow, Value noQuery);
+                              Value isMean, EmptyRow emptyRow, Value noQuery);
 
-/// Emits O = u / l, a tile of f32.
+/// Emits O = u / l, a tile of f32; u in the rows of `isMean`.
 Value emitOutput(TileBuilder &b, const FinishedRows &rows, Value acc);
 
 /// Emits LSE = (r + log2 l) ln 2 of each row.

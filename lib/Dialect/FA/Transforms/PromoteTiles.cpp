@@ -28,13 +28,11 @@ using namespace mlir::fa;
 
 namespace {
 
-/// Whether a tile is worth a place in workgroup memory: a 16-bit operand of a
+/// Whether a tile is worth a place in workgroup memory: an operand of a
 /// contraction, from elsewhere. Masks and biases are read once by the lane
 /// that needs them.
 bool isMatrixOperand(LoadTileOp load) {
-  auto type = cast<VectorType>(load.getResult().getType());
-  if (type.getRank() != 2 || type.getElementTypeBitWidth() != 16 ||
-      isInWorkgroupMemory(load.getSource().getType()))
+  if (isInWorkgroupMemory(load.getSource().getType()))
     return false;
   return llvm::any_of(load->getUses(), [](OpOperand &use) {
     auto contract = dyn_cast<vector::ContractionOp>(use.getOwner());

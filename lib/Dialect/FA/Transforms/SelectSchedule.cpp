@@ -25,6 +25,7 @@
 #include "fa/Dialect/FA/Transforms/Transforms.h"
 #include "fa/Target/TargetInfo.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::fa {
@@ -84,9 +85,10 @@ static Resources estimateResources(const Plan &plan, const HeadDims &dims,
   // m, l and the two factors of each of a lane's rows.
   int64_t perRow = 4 * rows * kLanesPerRow / kWarpSize;
   // With the state in shared memory u is fetched when the scores have become
-  // weights of half the size.
+  // weights of the size of the operands.
+  int64_t weights = scores * dims.bytesPerElement / 4;
   int64_t peak = plan.state == StateKind::Shared
-                     ? std::max(scores, scores / 2 + acc)
+                     ? std::max(scores, weights + acc)
                      : scores + acc;
   int64_t query = plan.query == QueryKind::Registers
                       ? rows * dims.d * dims.bytesPerElement / 4 / kWarpSize
@@ -204,6 +206,11 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
     return op.emitOpError("schedule key pingpong = true needs a target with "
                           "warpgroup products, which ")
            << target.name << " is not";
+  Type element = getElementTypeOrSelf(op.getQuery());
+  if (given.getQuery() == QueryKind::Registers && element.isF32())
+    return op.emitOpError("schedule key query = registers needs operands of "
+                          "16 bits, found ")
+           << element << "; query = shared is compiled";
   if (given.getTileQ() && given.getWarps() &&
       *given.getTileQ() % (kProductRows * *given.getWarps()) != 0)
     return op.emitOpError("schedule key tile_q = ")
@@ -276,7 +283,7 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
     return failure();
   MLIRContext *context = op.getContext();
   AttentionDims extents = op.getDims();
-  Type element = cast<ShapedType>(op.getQuery().getType()).getElementType();
+  Type element = getElementTypeOrSelf(op.getQuery());
   HeadDims dims{static_cast<int64_t>(llvm::alignTo(extents.D, kProductRows)),
                 static_cast<int64_t>(llvm::alignTo(extents.Dv, kProductRows)),
                 llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)};

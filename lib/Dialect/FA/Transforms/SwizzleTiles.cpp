@@ -27,11 +27,10 @@ using namespace mlir::fa;
 
 namespace {
 
-/// Whether a buffer is filled by copies and read by matrix loads.
+/// Whether a buffer is filled by copies and read by contractions.
 bool isMatrixTile(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
   return isInWorkgroupMemory(type) && type.getRank() >= 2 &&
-         type.getElementTypeBitWidth() == 16 &&
          llvm::any_of(alloc->getUsers(), llvm::IsaPred<CopyTileOp>);
 }
 

@@ -64,6 +64,21 @@ public:
     return VectorType::get(shape, getF32Type());
   }
 
+  /// A vector of floats as f32, and one of f32 rounded to `element`; what has
+  /// the type already is left alone.
+  Value toF32(Value floats) {
+    auto type = cast<VectorType>(floats.getType());
+    if (type.getElementType().isF32())
+      return floats;
+    return create<arith::ExtFOp>(f32Vector(type.getShape()), floats);
+  }
+  Value roundTo(Type element, Value floats) {
+    auto type = cast<VectorType>(floats.getType());
+    if (element.isF32())
+      return floats;
+    return create<arith::TruncFOp>(vector(type.getShape(), element), floats);
+  }
+
   /// The scalar in every element of `type`, which has its element type; a
   /// value that has the type already is left alone.
   Value spread(Value scalar, Type type) {

@@ -79,3 +79,12 @@ func.func @scale_beyond_f32(%q: tensor<1x1x16x64xf16>) -> tensor<1x1x16x64xf16> 
   %o = fa.attention %q, %q, %q scale(1.0e39) : tensor<1x1x16x64xf16>, tensor<1x1x16x64xf16>, tensor<1x1x16x64xf16> -> tensor<1x1x16x64xf16>
   return %o : tensor<1x1x16x64xf16>
 }
+
+// -----
+
+// Products of f32 are no tensor-core products, whose layout Q would have.
+func.func @query_of_f32_in_registers(%q: tensor<1x1x16x64xf32>) -> tensor<1x1x16x64xf32> {
+  // expected-error @+1 {{schedule key query = registers needs operands of 16 bits, found 'f32'; query = shared is compiled}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<query = registers>} : tensor<1x1x16x64xf32>, tensor<1x1x16x64xf32>, tensor<1x1x16x64xf32> -> tensor<1x1x16x64xf32>
+  return %o : tensor<1x1x16x64xf32>
+}

@@ -58,11 +58,11 @@ func.func @uniform_rows(%q: !mem, %o: !mem) {
 // -----
 
 #schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
-!mem = memref<1x1x16x16xf32>
+!mem = memref<1x1x16x16xf8E5M2>
 module attributes {fa.target = "sm_80"} {
-func.func @element_type(%q: !mem, %o: !mem) {
-  // expected-error @+1 {{element type 'f32' is not supported yet, supported are f16 and bf16}}
-  fa.attention %q, %q, %q outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+func.func @element_type(%q: !mem, %o: memref<1x1x16x16xf32>) {
+  // expected-error @+1 {{element type 'f8E5M2' is not supported yet, supported are f16, bf16 and f32}}
+  fa.attention %q, %q, %q outs(%o : memref<1x1x16x16xf32>) {schedule = #schedule} : !mem, !mem, !mem
   return
 }
 }

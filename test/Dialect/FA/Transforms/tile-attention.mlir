@@ -148,6 +148,9 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:           fa.load_tile %{{.*}} each_row : {{.*}} -> vector<64x64xf16>
 // CHECK:           arith.select %{{.*}} : vector<64x64xi1>, vector<64x64xf32>
 // CHECK:         }
+// Those rows hold u / l then.
+// CHECK:         %[[INVERSE:.*]] = arith.divf
+// CHECK:         arith.select %[[AGAIN]], %{{.*}}, %[[INVERSE]]
 // CHECK-NOT:     math.log2
 func.func @causal_bottom_right(%q: !q, %k: !kv, %v: !kv, %o: !q) {
   fa.attention %q, %k, %v masks [#fa.causal<bottom_right>] outs(%o : !q) {schedule = #schedule} : !q, !kv, !kv
@@ -279,8 +282,11 @@ func.func @zero_scale(%q: !mem, %o: !mem) {
 // CHECK-SAME:    {dims = [], kind = "scalar", role = "scale", type = "f32"}
 // CHECK:         %[[MAGNITUDE:.*]] = math.absf %[[SCALE]]
 // CHECK:         %[[FACTOR:.*]] = arith.mulf %[[MAGNITUDE]]
-// CHECK:         %[[IS_ZERO:.*]] = arith.cmpf olt, %[[FACTOR]]
+// CHECK:         %[[IS_ZERO:.*]] = arith.cmpf oeq, %[[SCALE]]
+// CHECK:         %[[IS_TINY:.*]] = arith.cmpf olt, %[[FACTOR]]
 // CHECK:         %[[IS_NEGATIVE:.*]] = arith.cmpf olt, %[[SCALE]]
+// CHECK:         %[[LIFTED:.*]] = arith.mulf
+// CHECK:         arith.select %[[IS_TINY]], %{{.*}}, %[[FACTOR]]
 // CHECK:         %[[SIGN:.*]] = arith.select %[[IS_NEGATIVE]]
 // CHECK:         arith.select %[[IS_ZERO]], %{{.*}}, %[[SIGN]]
 func.func @scale_operand(%q: !mem, %s: f32, %o: !mem) {

@@ -26,10 +26,8 @@ struct ClauseSupport {
 /// The table, in the order in which clauses are printed.
 ArrayRef<ClauseSupport> getClauseSupport();
 
-/// Head dims that are compiled: multiples of `kHeadDimStep` in this range.
-inline constexpr int64_t kMinHeadDim = 16;
+/// The largest head dim that is compiled; all from 1 on are.
 inline constexpr int64_t kMaxHeadDim = 128;
-inline constexpr int64_t kHeadDimStep = 8;
 
 /// Fails with a located error that names what `op` uses and the compiler lacks.
 /// `op` has passed its verifier.

@@ -308,11 +308,16 @@ FailureOr<farun::Manifest> buildManifest(ModuleOp module) {
     if (auto source = func->getAttrOfType<StringAttr>(kSourceAttr))
       manifest.source += (manifest.source.empty() ? "" : "\n") + source.str();
   }
-  if (manifest.entries.empty())
-    return module.emitError()
-           << "no function holds one fa.attention with arguments for operands; "
-              "what computes around attention is compiled by fa-opt";
-  return manifest;
+  if (!manifest.entries.empty())
+    return manifest;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (auto why = func->getAttrOfType<StringAttr>(kNoEntryAttr))
+      return func.emitError()
+             << "'" << func.getName() << "' must hold one fa.attention with "
+             << "arguments for operands to be launched from outside, and "
+             << why.getValue()
+             << "; what computes around attention is compiled by fa-opt";
+  return module.emitError("no function holds fa.attention");
 }
 
 } // namespace mlir::fa

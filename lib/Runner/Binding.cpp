@@ -7,6 +7,7 @@
 #include "fa/Runner/Binding.h"
 
 #include <algorithm>
+#include <set>
 
 namespace farun {
 
@@ -55,6 +56,11 @@ public:
     for (size_t d = 0; d < shape.size(); ++d) {
       if (shape[d] == kDynamic)
         continue;
+      // As open dimensions of a mask do, when they are 1.
+      if (shape[d] == 1 && (use.role == "mask" || use.role == "bias")) {
+        broadcast.insert({index, d});
+        continue;
+      }
       if (use.dims[d] == "1") {
         if (shape[d] != 1)
           return inputError("dimension " + std::to_string(d) + " of " +
@@ -162,12 +168,13 @@ public:
       int64_t count = 1;
       for (const std::string &dim : operand.dims) {
         auto found = values.find(dim);
-        if (dim != "1" && found == values.end())
+        bool isOne = dim == "1" || broadcast.count({int(index), shape.size()});
+        if (!isOne && found == values.end())
           return inputError("the extent " + dim + " of " +
                             describeOperand(entry, int(index)) +
                             " is open: give --dim=" + dim +
                             "=VALUE, --shape or --input");
-        shape.push_back(dim == "1" ? 1 : found->second);
+        shape.push_back(isOne ? 1 : found->second);
         if (__builtin_mul_overflow(count, shape.back(), &count) ||
             count > kMaxElements)
           return inputError(describeOperand(entry, int(index)) +
@@ -190,6 +197,8 @@ private:
   const Entry &entry;
   Extents values;
   std::map<std::string, std::string> sources;
+  /// Dimensions that are 1, whatever their name stands for: operand, dimension.
+  std::set<std::pair<int, size_t>> broadcast;
 };
 
 Error noSuchArgument(const Entry &entry, const std::string &option, int index) {

@@ -254,7 +254,7 @@ public:
                              "device " +
                              (*device)->name() + " runs none"));
     Expected<Program> program =
-        obtainProgram(device ? (*device)->defaultTarget() : "sm_80");
+        obtainProgram(device ? (*device)->defaultTarget() : kDefaultTarget);
     if (!program)
       return fail(program.error());
     if (Status status = writeStages(*program); !status)

@@ -17,7 +17,7 @@
 // CHECK-SAME: fa.parameters = [
 // LOWER: gpu.launch_func @around_kernels::@around_kernel
 // LOWER: nvvm.mma.sync
-// COMPILE: error: no function holds one fa.attention with arguments for operands; what computes around attention is compiled by fa-opt
+// COMPILE: error: 'around' must hold one fa.attention with arguments for operands to be launched from outside, and its query is no argument, but made by 'memref.alloc'; what computes around attention is compiled by fa-opt
 !t = memref<1x2x?x64xf16>
 func.func @around(%x: !t, %k: !t, %v: !t, %n: index) {
   %q = memref.alloc(%n) : !t

@@ -25,7 +25,7 @@ struct CompileOptions {
   std::string path;
   /// MLIR text; when empty, `path` is read.
   std::string text;
-  std::string target = "sm_80";
+  std::string target = farun::kDefaultTarget;
   /// "KEY=V,KEY=V" as in #fa.schedule; empty leaves the choice to the compiler.
   std::string schedule;
   /// The function to compile; empty means every one that holds attention.

@@ -32,8 +32,10 @@ namespace fa {
 /// What the tile stage, and so a whole pipeline, is told.
 struct PipelineOptions : public PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target",
-                             llvm::cl::desc("The chip to compile for"),
-                             llvm::cl::init("sm_80")};
+                             llvm::cl::desc("The chip to compile for; by "
+                                            "default the module's fa.target, "
+                                            "else sm_80"),
+                             llvm::cl::init("")};
   Option<std::string> schedule{
       *this, "schedule",
       llvm::cl::desc("KEY=V,... as in #fa.schedule; the rest is chosen"),

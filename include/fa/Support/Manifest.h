@@ -21,6 +21,9 @@
 
 namespace farun {
 
+/// The target where nobody names one.
+inline constexpr const char *kDefaultTarget = "sm_80";
+
 /// An extent known only at launch, in a shape.
 inline constexpr int64_t kDynamic = -1;
 

@@ -15,6 +15,7 @@
 #include "fa/Emulator/Setup.h"
 
 #include "fa/Runtime/RegisterDevices.h"
+#include "fa/Support/Manifest.h"
 
 namespace farun {
 
@@ -35,7 +36,7 @@ public:
   }
 
   std::string name() const override { return "emulator"; }
-  std::string defaultTarget() const override { return "sm_80"; }
+  std::string defaultTarget() const override { return kDefaultTarget; }
   bool findsOutOfBounds() const override { return true; }
 
   Status load(const std::string &text, const std::string &fileName) override {

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Runtime/RegisterDevices.h"
+#include "fa/Support/Manifest.h"
 
 namespace farun {
 
@@ -19,7 +20,7 @@ namespace {
 class ReferenceDevice : public Device {
 public:
   std::string name() const override { return "reference"; }
-  std::string defaultTarget() const override { return "sm_80"; }
+  std::string defaultTarget() const override { return kDefaultTarget; }
   bool runsPTX() const override { return false; }
 
   Status load(const std::string &, const std::string &) override {

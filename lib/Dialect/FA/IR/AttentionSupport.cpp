@@ -109,6 +109,17 @@ static LogicalResult checkScale(AttentionOp op) {
   return success();
 }
 
+/// What a block of rows has written, others still read as a key.
+static LogicalResult checkOwnOuts(AttentionOp op) {
+  for (const AttentionOperand &operand : op.getShapedOperands()) {
+    bool isOut = llvm::is_contained({"out", "lse"}, operand.role);
+    if (!isOut && llvm::is_contained(op.getOuts(), operand.value))
+      return op.emitOpError("'outs' holds the ")
+             << operand.role << "; results need memory of their own";
+  }
+  return success();
+}
+
 /// A memref of no elements has no first element for a view to start at.
 static LogicalResult checkNotEmpty(AttentionOp op) {
   AttentionDims dims = op.getDims();
@@ -132,7 +143,8 @@ LogicalResult mlir::fa::checkSupported(AttentionOp op) {
     return op.emitOpError("element type ")
            << type << " is not supported yet, supported are f16, bf16 and f32";
   AttentionDims dims = op.getDims();
-  return success(succeeded(checkNotEmpty(op)) &&
+  return success(succeeded(checkOwnOuts(op)) &&
+                 succeeded(checkNotEmpty(op)) &&
                  succeeded(checkPositions(op)) && succeeded(checkScale(op)) &&
                  succeeded(checkHeadDim(op, "D", dims.D)) &&
                  succeeded(checkHeadDim(op, "Dv", dims.Dv)));

@@ -124,16 +124,23 @@ describeFurtherRoles(Builder &b, BlockArgument argument,
   return also;
 }
 
-bool mlir::fa::isOnArguments(func::FuncOp func, AttentionOp op) {
-  auto isArgument = [&](Value value) {
-    BlockArgument argument = findArgument(value);
-    return argument && argument.getOwner() == &func.getBody().front();
-  };
-  Value scale = op.getScaleOperand();
-  return (!scale || isArgument(scale)) &&
-         llvm::all_of(op.getShapedOperands(), [&](const AttentionOperand &o) {
-           return isArgument(o.value);
-         });
+std::string mlir::fa::whyNotOnArguments(func::FuncOp func, AttentionOp op) {
+  SmallVector<AttentionOperand> operands = op.getShapedOperands();
+  if (Value scale = op.getScaleOperand())
+    operands.push_back({"scale", scale, {}});
+  for (const AttentionOperand &operand : operands) {
+    BlockArgument argument = findArgument(operand.value);
+    if (argument && argument.getOwner() == &func.getBody().front())
+      continue;
+    std::string text = "its " + operand.role.str() + " is no argument";
+    Value value = operand.value;
+    while (auto cast = value.getDefiningOp<memref::CastOp>())
+      value = cast.getSource();
+    if (Operation *def = value.getDefiningOp())
+      text += ", but made by '" + def->getName().getStringRef().str() + "'";
+    return text;
+  }
+  return "";
 }
 
 static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {

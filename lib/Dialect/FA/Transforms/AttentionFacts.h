@@ -34,9 +34,9 @@ FailureOr<Value> emitDynamicStrides(OpBuilder &builder, AttentionOp op,
 /// Notes the text of the op on the function that holds it (fa.source).
 void recordSource(func::FuncOp func, AttentionOp op);
 
-/// Whether `op` takes and gives arguments of the function alone, so that who
-/// launches its kernel needs nothing else of the function.
-bool isOnArguments(func::FuncOp func, AttentionOp op);
+/// Why who launches the kernel of `op` would need more of the function than
+/// its arguments: the operand that is none. Empty when there is no such one.
+std::string whyNotOnArguments(func::FuncOp func, AttentionOp op);
 
 /// Notes what each argument is to `op` and what the op means (fa.operands,
 /// fa.attention).

@@ -29,6 +29,7 @@
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace mlir::fa {
 #define GEN_PASS_DEF_FABUFFERIZEATTENTION
@@ -198,10 +199,13 @@ static void openEmptyArguments(func::FuncOp func, AttentionOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult mlir::fa::bufferizeAttention(func::FuncOp func) {
-  SmallVector<AttentionOp> ops;
+  SmallVector<Operation *> ops;
   func.walk([&](AttentionOp op) { ops.push_back(op); });
   if (ops.size() == 1)
-    recordSource(func, ops.front());
+    recordSource(func, cast<AttentionOp>(ops.front()));
+  RewritePatternSet patterns(func.getContext());
+  AttentionOp::getCanonicalizationPatterns(patterns, func.getContext());
+  (void)applyOpPatternsGreedily(ops, std::move(patterns));
   if (!hasTensorForm(func))
     return success();
   if (failed(checkBufferizable(func)) || failed(bufferizeAlone(func)) ||

@@ -23,7 +23,9 @@
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
 #include "fa/Dialect/FA/Transforms/Transforms.h"
+#include "fa/Support/Manifest.h"
 #include "fa/Target/TargetInfo.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
@@ -139,10 +141,10 @@ static SmallVector<TileChoice> getPreferredTiles(const HeadDims &dims) {
   return tiles;
 }
 
-/// The plans that keep the keys of `given`, best first.
-static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
-                                        const HeadDims &dims) {
-  SmallVector<Plan> plans;
+/// The plans that keep the keys of `given` and the place of the state, best
+/// first.
+static void appendPlans(ScheduleAttr given, StateKind state,
+                        const HeadDims &dims, SmallVectorImpl<Plan> &plans) {
   for (const TileChoice &tile : getPreferredTiles(dims)) {
     Plan plan;
     // Whole products for each warp, when the user says how many there are.
@@ -157,10 +159,20 @@ static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
     plan.warps = given.getWarps().value_or(std::max<int64_t>(warps, 1));
     plan.stages = given.getStages().value_or(2);
     plan.splits = given.getSplits().value_or(1);
-    plan.state = given.getState().value_or(StateKind::Registers);
+    plan.state = state;
     plan.query = given.getQuery().value_or(QueryKind::Shared);
     plans.push_back(plan);
   }
+}
+
+/// The plans that keep the keys of `given`, best first: where the state fits
+/// into registers in none, those that leave it in shared memory.
+static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
+                                        const HeadDims &dims) {
+  SmallVector<Plan> plans;
+  for (StateKind state : {StateKind::Registers, StateKind::Shared})
+    if (given.getState().value_or(state) == state)
+      appendPlans(given, state, dims, plans);
   return plans;
 }
 
@@ -175,6 +187,28 @@ static std::optional<Plan> findPlan(ScheduleAttr given, const HeadDims &dims,
 //===----------------------------------------------------------------------===//
 // Refusals
 //===----------------------------------------------------------------------===//
+
+/// Kernels read and write global memory.
+static LogicalResult checkMemorySpaces(AttentionOp op) {
+  if (!op.isMemRefForm())
+    return success();
+  for (const AttentionOperand &operand : op.getShapedOperands()) {
+    Attribute space =
+        cast<MemRefType>(operand.value.getType()).getMemorySpace();
+    auto gpuSpace = dyn_cast_or_null<gpu::AddressSpaceAttr>(space);
+    auto number = dyn_cast_or_null<IntegerAttr>(space);
+    bool isGlobal = !space ||
+                    (gpuSpace &&
+                     gpuSpace.getValue() == gpu::AddressSpace::Global) ||
+                    (number && number.getInt() <= 1);
+    if (!isGlobal)
+      return op.emitOpError("the ")
+             << operand.role << " is in memory space " << space
+             << ", accepted are the default one, 1 and "
+                "#gpu.address_space<global>";
+  }
+  return success();
+}
 
 /// Keys that are wrong by themselves, whatever the target has.
 static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
@@ -223,7 +257,8 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
 static void appendPlan(InFlightDiagnostic &error, const Plan &plan) {
   error << "tile_q = " << plan.tileQ << ", tile_kv = " << plan.tileKV
         << ", warps = " << plan.warps << ", stages = " << plan.stages
-        << ", state = " << stringifyStateKind(plan.state);
+        << ", state = " << stringifyStateKind(plan.state)
+        << ", query = " << stringifyQueryKind(plan.query);
 }
 
 /// How far a plan is beyond the target: the larger of the two ratios.
@@ -279,7 +314,7 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
 FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
                                                  const TargetInfo &target) {
   // What is not compiled is said here, before anything is changed.
-  if (failed(checkSupported(op)))
+  if (failed(checkSupported(op)) || failed(checkMemorySpaces(op)))
     return failure();
   MLIRContext *context = op.getContext();
   AttentionDims extents = op.getDims();
@@ -328,7 +363,7 @@ private:
     std::string name = target;
     if (name.empty()) {
       auto named = module->getAttrOfType<StringAttr>(kTargetAttr);
-      name = named ? named.getValue().str() : "sm_80";
+      name = named ? named.getValue().str() : farun::kDefaultTarget;
     }
     std::string error;
     const TargetInfo *info = lookupTarget(name, error);

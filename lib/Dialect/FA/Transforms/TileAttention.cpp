@@ -25,6 +25,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionTiler.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
 #include "fa/Dialect/FA/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -75,9 +76,14 @@ struct TileAttentionPass
     if (!target)
       return signalPassFailure();
     TraceArguments arguments;
-    // Else the function is a program around attention, not a kernel's entry.
-    if (ops.size() == 1 && isOnArguments(func, ops.front()))
+    // A program around attention is no kernel's entry.
+    std::string whyNot = ops.size() == 1
+                             ? whyNotOnArguments(func, ops.front())
+                             : "it holds " + std::to_string(ops.size());
+    if (whyNot.empty())
       recordAttention(func, ops.front());
+    else
+      func->setAttr(kNoEntryAttr, StringAttr::get(&getContext(), whyNot));
     if (trace)
       arguments = addTraceArguments(func);
     IRRewriter rewriter(&getContext());

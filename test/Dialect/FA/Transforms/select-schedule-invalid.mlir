@@ -41,7 +41,7 @@ func.func @rows_for_each_warp(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> 
 // -----
 
 func.func @shared_memory(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
-  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 64, warps = 4, stages = 16, state = registers at head dims 64 and 64 needs 278528 bytes of shared memory and 168 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 96, warps = 4, stages = 2, state = registers would fit}}
+  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 64, warps = 4, stages = 16, state = registers, query = shared at head dims 64 and 64 needs 278528 bytes of shared memory and 168 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 96, warps = 4, stages = 2, state = registers, query = shared would fit}}
   %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 128, tile_kv = 64, stages = 16>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
   return %o : tensor<1x8x?x64xf16>
 }
@@ -49,7 +49,7 @@ func.func @shared_memory(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
 // -----
 
 func.func @registers(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
-  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 256, warps = 4, stages = 2, state = registers at head dims 64 and 64 needs 147456 bytes of shared memory and 360 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 96}}
+  // expected-error @+1 {{schedule does not fit sm_80: tile_q = 128, tile_kv = 256, warps = 4, stages = 2, state = shared, query = shared at head dims 64 and 64 needs 182784 bytes of shared memory and 296 registers a thread, there are 166912 and 255; tile_q = 128, tile_kv = 96}}
   %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 128, tile_kv = 256, warps = 4>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
   return %o : tensor<1x8x?x64xf16>
 }
@@ -87,4 +87,32 @@ func.func @query_of_f32_in_registers(%q: tensor<1x1x16x64xf32>) -> tensor<1x1x16
   // expected-error @+1 {{schedule key query = registers needs operands of 16 bits, found 'f32'; query = shared is compiled}}
   %o = fa.attention %q, %q, %q {schedule = #fa.schedule<query = registers>} : tensor<1x1x16x64xf32>, tensor<1x1x16x64xf32>, tensor<1x1x16x64xf32> -> tensor<1x1x16x64xf32>
   return %o : tensor<1x1x16x64xf32>
+}
+
+// -----
+
+!mem = memref<1x1x16x64xf16>
+func.func @result_in_an_operand(%q: !mem, %k: !mem) {
+  // expected-error @+1 {{'outs' holds the key; results need memory of their own}}
+  fa.attention %q, %k, %k outs(%k : !mem) : !mem, !mem, !mem
+  return
+}
+
+// -----
+
+!mem = memref<1x1x16x64xf16, #gpu.address_space<global>>
+!wg = memref<1x1x16x64xf16, #gpu.address_space<workgroup>>
+func.func @operand_in_workgroup_memory(%q: !mem, %k: !wg, %o: !mem) {
+  // expected-error @+1 {{the key is in memory space #gpu.address_space<workgroup>, accepted are the default one, 1 and #gpu.address_space<global>}}
+  fa.attention %q, %k, %k outs(%o : !mem) : !mem, !wg, !wg
+  return
+}
+
+// -----
+
+!mem = memref<1x1x16x64xf16>
+func.func @result_in_shared_memory(%q: !mem, %o: memref<1x1x16x64xf16, 3>) {
+  // expected-error @+1 {{the out is in memory space 3 : i64, accepted are the default one, 1 and #gpu.address_space<global>}}
+  fa.attention %q, %q, %q outs(%o : memref<1x1x16x64xf16, 3>) : !mem, !mem, !mem
+  return
 }

@@ -53,3 +53,13 @@ func.func @given_keys(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
   %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 48, tile_kv = 16, stages = 4, query = registers>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
   return %o : tensor<1x8x?x64xf16>
 }
+
+// -----
+
+// Where the state does not fit into registers it stays in shared memory.
+// CHECK-LABEL: func.func @state_beyond_registers
+// CHECK: #fa.schedule<tile_q = 32, tile_kv = 96, warps = 1, stages = 2, state = shared, splits = 1, query = shared>
+func.func @state_beyond_registers(%q: tensor<1x1x?x64xf16>, %v: tensor<1x1x?x128xf16>) -> tensor<1x1x?x128xf16> {
+  %o = fa.attention %q, %q, %v {schedule = #fa.schedule<tile_q = 32, tile_kv = 96, warps = 1>} : tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x128xf16> -> tensor<1x1x?x128xf16>
+  return %o : tensor<1x1x?x128xf16>
+}

@@ -80,6 +80,7 @@ def FA_AttentionOp : FA_Op<"attention", [
   let regions = (region AnyRegion:$score, AnyRegion:$visible);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// Whether the op works on memrefs: no results, O and LSE in `outs`.

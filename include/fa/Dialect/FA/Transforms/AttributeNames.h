@@ -29,6 +29,10 @@ inline constexpr llvm::StringLiteral kAttentionAttr = "fa.attention";
 /// Function: the text of the op that it held. Set by the tile stage.
 inline constexpr llvm::StringLiteral kSourceAttr = "fa.source";
 
+/// Function: why its attention cannot be launched from outside with the
+/// function's arguments, in words. Set by the tile stage.
+inline constexpr llvm::StringLiteral kNoEntryAttr = "fa.no_entry";
+
 /// Argument of a function: the buffer, or the row, of the state trace.
 inline constexpr llvm::StringLiteral kTraceAttr = "fa.trace";
 

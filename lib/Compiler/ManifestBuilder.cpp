@@ -110,6 +110,17 @@ FailureOr<farun::Operand> buildOperand(func::FuncOp func, size_t index,
     return func.emitError() << "'" << kOperandsAttr << "' has " << index + 1
                             << " entries or more, the function has "
                             << func.getNumArguments() << " arguments";
+  // A launcher knows of strides what the parameters say.
+  auto memref = dyn_cast<MemRefType>(func.getArgument(index).getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (memref && !memref.getLayout().isIdentity() &&
+      succeeded(memref.getStridesAndOffset(strides, offset)) &&
+      !llvm::all_of(strides, ShapedType::isDynamic))
+    return func.emitError() << "argument " << index << " of '" << func.getName()
+                            << "' is of type " << memref
+                            << ", whose strides a launcher is not told; only "
+                               "contiguous and open ones are accepted";
   // What the user's type said, where the compiler opened it.
   if (auto stated = func.getArgAttrOfType<DenseI64ArrayAttr>(index, kShapeAttr))
     for (int64_t extent : stated.asArrayRef())

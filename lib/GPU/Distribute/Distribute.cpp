@@ -23,11 +23,22 @@ LogicalResult fa::distributeToLanes(gpu::GPUFuncOp kernel) {
   return LaneEmitter(kernel).run();
 }
 
+/// Kernels without an op of ours are somebody else's.
+static bool isOurs(gpu::GPUFuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa_and_nonnull<FADialect>(op->getDialect())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 namespace {
 struct FADistribute : fa::impl::FADistributeBase<FADistribute> {
   void runOnOperation() override {
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
-      if (failed(distributeToLanes(kernel)))
+      if (isOurs(kernel) && failed(distributeToLanes(kernel)))
         return signalPassFailure();
   }
 };

@@ -195,6 +195,33 @@ static void openEmptyArguments(func::FuncOp func, AttentionOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Fixed strides become open ones
+//===----------------------------------------------------------------------===//
+
+/// Strides that a type fixes otherwise than a contiguous array has them would
+/// be asked of every caller without a word in the manifest.
+static void openStrides(func::FuncOp func, AttentionOp op) {
+  auto module = func->getParentOfType<ModuleOp>();
+  if (module && !SymbolTable::symbolKnownUseEmpty(func, module))
+    return;
+  for (BlockArgument argument : func.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    bool isOnlyOurs = llvm::all_of(argument.getUsers(),
+                                   [&](Operation *user) { return user == op; });
+    if (!type || type.getLayout().isIdentity() || !type.isStrided() ||
+        !isOnlyOurs)
+      continue;
+    argument.setType(
+        MemRefType::get(type.getShape(), type.getElementType(),
+                        getDynamicStrides(func.getContext(), type.getRank()),
+                        type.getMemorySpace()));
+  }
+  func.setType(FunctionType::get(
+      func.getContext(), func.getBody().front().getArgumentTypes(),
+      func.getResultTypes()));
+}
+
+//===----------------------------------------------------------------------===//
 // Entry points
 //===----------------------------------------------------------------------===//
 
@@ -206,8 +233,10 @@ LogicalResult mlir::fa::bufferizeAttention(func::FuncOp func) {
   RewritePatternSet patterns(func.getContext());
   AttentionOp::getCanonicalizationPatterns(patterns, func.getContext());
   (void)applyOpPatternsGreedily(ops, std::move(patterns));
-  if (!hasTensorForm(func))
+  if (!hasTensorForm(func)) {
+    func.walk([&](AttentionOp op) { openStrides(func, op); });
     return success();
+  }
   if (failed(checkBufferizable(func)) || failed(bufferizeAlone(func)) ||
       failed(turnResultsIntoArguments(func)))
     return failure();

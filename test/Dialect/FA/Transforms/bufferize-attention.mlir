@@ -64,3 +64,31 @@ func.func @no_keys(%q: tensor<1x8x128x64xf16>, %kv: tensor<1x8x0x64xf16>) -> ten
   %o = fa.attention %q, %kv, %kv : tensor<1x8x128x64xf16>, tensor<1x8x0x64xf16>, tensor<1x8x0x64xf16> -> tensor<1x8x128x64xf16>
   return %o : tensor<1x8x128x64xf16>
 }
+
+// -----
+
+// Strides that a type fixes are opened, those of a contiguous array stay.
+// CHECK-LABEL: func.func @fixed_strides(
+// CHECK-SAME: %{{.*}}: memref<1x1x8x16xf16>, %{{.*}}: memref<1x1x8x16xf16, strided<[?, ?, ?, ?], offset: ?>>, %{{.*}}: memref<1x1x8x16xf16, strided<[?, ?, ?, ?], offset: ?>>)
+!c = memref<1x1x8x16xf16>
+!t = memref<1x1x8x16xf16, strided<[128, 128, 1, 8]>>
+func.func @fixed_strides(%q: !c, %k: !t, %o: memref<1x1x8x16xf16, strided<[?, 128, 16, 1], offset: 8>>) {
+  fa.attention %q, %k, %q outs(%o : memref<1x1x8x16xf16, strided<[?, 128, 16, 1], offset: 8>>) : !c, !t, !c
+  return
+}
+
+// -----
+
+// A caller's types agree with the function's: nothing changes.
+// CHECK-LABEL: func.func @called(
+// CHECK-SAME: strided<[128, 128, 1, 8]>
+!c = memref<1x1x8x16xf16>
+!t = memref<1x1x8x16xf16, strided<[128, 128, 1, 8]>>
+func.func @called(%q: !c, %k: !t, %o: !c) {
+  fa.attention %q, %k, %q outs(%o : !c) : !c, !t, !c
+  return
+}
+func.func @caller(%q: !c, %k: !t, %o: !c) {
+  call @called(%q, %k, %o) : (!c, !t, !c) -> ()
+  return
+}

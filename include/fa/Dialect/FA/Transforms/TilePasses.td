@@ -36,7 +36,8 @@ def FABufferizeAttention
     Why not leave it to one-shot-bufferize alone? It keeps results as results,
     so that a kernel's output would be allocated and copied. A compiler that has
     bufferized by other means does not need this pass: functions without
-    tensors are left as they are. Refused: a function that is called in the
+    tensors keep their form; only strides that the type of an argument fixes
+    become open ones, which a launch is told. Refused: a function that is called in the
     module (its signature changes), and a returned value that is not made in the
     function, which would need a copy.
 

@@ -143,8 +143,7 @@ LogicalResult mlir::fa::checkSupported(AttentionOp op) {
     return op.emitOpError("element type ")
            << type << " is not supported yet, supported are f16, bf16 and f32";
   AttentionDims dims = op.getDims();
-  return success(succeeded(checkOwnOuts(op)) &&
-                 succeeded(checkNotEmpty(op)) &&
+  return success(succeeded(checkOwnOuts(op)) && succeeded(checkNotEmpty(op)) &&
                  succeeded(checkPositions(op)) && succeeded(checkScale(op)) &&
                  succeeded(checkHeadDim(op, "D", dims.D)) &&
                  succeeded(checkHeadDim(op, "Dv", dims.Dv)));

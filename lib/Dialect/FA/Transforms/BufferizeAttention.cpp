@@ -216,9 +216,9 @@ static void openStrides(func::FuncOp func, AttentionOp op) {
                         getDynamicStrides(func.getContext(), type.getRank()),
                         type.getMemorySpace()));
   }
-  func.setType(FunctionType::get(
-      func.getContext(), func.getBody().front().getArgumentTypes(),
-      func.getResultTypes()));
+  func.setType(FunctionType::get(func.getContext(),
+                                 func.getBody().front().getArgumentTypes(),
+                                 func.getResultTypes()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -51,9 +51,11 @@ struct Plan {
   QueryKind query;
 };
 
-/// The head dimensions as tensor-core products see them.
+/// The head dimensions as tensor-core products see them, and what else decides
+/// how large tiles may be.
 struct HeadDims {
   int64_t d, dv, bytesPerElement;
+  bool hasMask;
 };
 
 struct Resources {
@@ -126,10 +128,17 @@ struct TileChoice {
 
 /// Preferred tiles, best first. This is the one place to tune. At head dims up
 /// to 64 a tile of 96 keys was the largest tried that ptxas kept in registers,
-/// at 128 one of 32. docs/Benchmarks.md has the figures of what is picked.
+/// at 128 one of 32; a dense mask, whose addresses and bits take registers too,
+/// and a Q wider than V leave room for 64 rows. docs/Benchmarks.md has the
+/// figures of what is picked.
 static SmallVector<TileChoice> getPreferredTiles(const HeadDims &dims) {
   SmallVector<TileChoice> tiles;
-  if (std::max(dims.d, dims.dv) <= 64)
+  int64_t widest = std::max(dims.d, dims.dv);
+  if (dims.hasMask && widest > 32 && widest <= 64)
+    tiles.push_back({64, 96, 4});
+  else if (dims.hasMask || (dims.d > 64 && dims.dv <= 64))
+    tiles.push_back({64, 64, 4});
+  else if (widest <= 64)
     tiles.append({{128, 96, 4}, {128, 64, 4}});
   tiles.append({{128, 32, 4},
                 {64, 64, 4},
@@ -197,10 +206,10 @@ static LogicalResult checkMemorySpaces(AttentionOp op) {
         cast<MemRefType>(operand.value.getType()).getMemorySpace();
     auto gpuSpace = dyn_cast_or_null<gpu::AddressSpaceAttr>(space);
     auto number = dyn_cast_or_null<IntegerAttr>(space);
-    bool isGlobal = !space ||
-                    (gpuSpace &&
-                     gpuSpace.getValue() == gpu::AddressSpace::Global) ||
-                    (number && number.getInt() <= 1);
+    bool isGlobal =
+        !space ||
+        (gpuSpace && gpuSpace.getValue() == gpu::AddressSpace::Global) ||
+        (number && number.getInt() <= 1);
     if (!isGlobal)
       return op.emitOpError("the ")
              << operand.role << " is in memory space " << space
@@ -321,7 +330,8 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
   Type element = getElementTypeOrSelf(op.getQuery());
   HeadDims dims{static_cast<int64_t>(llvm::alignTo(extents.D, kProductRows)),
                 static_cast<int64_t>(llvm::alignTo(extents.Dv, kProductRows)),
-                llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)};
+                llvm::divideCeil(element.getIntOrFloatBitWidth(), 8),
+                /*hasMask=*/static_cast<bool>(op.getMask())};
   ScheduleAttr given = op.getScheduleAttr();
   if (!given)
     given = ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {});

@@ -63,3 +63,13 @@ func.func @state_beyond_registers(%q: tensor<1x1x?x64xf16>, %v: tensor<1x1x?x128
   %o = fa.attention %q, %q, %v {schedule = #fa.schedule<tile_q = 32, tile_kv = 96, warps = 1>} : tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x128xf16> -> tensor<1x1x?x128xf16>
   return %o : tensor<1x1x?x128xf16>
 }
+
+// -----
+
+// A dense mask takes registers.
+// CHECK-LABEL: func.func @dense_mask
+// CHECK: #fa.schedule<tile_q = 64, tile_kv = 96, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+func.func @dense_mask(%q: tensor<1x1x?x64xf16>, %m: tensor<?xi1>) -> tensor<1x1x?x64xf16> {
+  %o = fa.attention %q, %q, %q mask(%m : tensor<?xi1>) : tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16> -> tensor<1x1x?x64xf16>
+  return %o : tensor<1x1x?x64xf16>
+}

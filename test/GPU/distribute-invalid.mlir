@@ -2,7 +2,8 @@
 
 gpu.module @m {
   // expected-error @below {{needs a known block size that is a multiple of 32}}
-  gpu.func @no_block_size() kernel {
+  gpu.func @no_block_size(%n: i32) kernel {
+    %j = fa.tile_index %n dim 1 : vector<16x8xi32>
     gpu.return
   }
 }

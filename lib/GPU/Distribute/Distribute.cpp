@@ -23,13 +23,14 @@ LogicalResult fa::distributeToLanes(gpu::GPUFuncOp kernel) {
   return LaneEmitter(kernel).run();
 }
 
-/// Kernels without an op of ours are somebody else's.
+/// Kernels without vectors and ops of ours are somebody else's.
 static bool isOurs(gpu::GPUFuncOp kernel) {
   return kernel
       .walk([](Operation *op) {
-        return isa_and_nonnull<FADialect>(op->getDialect())
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
+        bool isLanes =
+            isa_and_nonnull<FADialect>(op->getDialect()) ||
+            llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>);
+        return isLanes ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }

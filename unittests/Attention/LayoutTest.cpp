@@ -8,7 +8,7 @@
 // Each operand is addressed by its own strides: permuted, packed, reversed,
 // expanded, misaligned, with gaps. The elements are the same as in the dense
 // run, so the bits of the results must be; the runner finds a store into a gap.
-// Names carry the labels of our list of cases.
+// Names carry the labels of docs/Testing.md.
 //
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"

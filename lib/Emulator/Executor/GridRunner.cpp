@@ -46,6 +46,10 @@ GridRunner::GridRunner(Launch &launch,
 /// More host threads than this only cost memory.
 static constexpr uint64_t kMaxThreads = 256;
 
+/// CTAs that have ended before one of a smaller number has: when a thread falls
+/// behind, the others wait for it rather than to fill memory.
+static constexpr size_t kMostWaiting = 512;
+
 void GridRunner::run() {
   unsigned threads = launch.options.threads;
   if (!threads)
@@ -73,7 +77,10 @@ std::unique_ptr<GridRunner::Resident> GridRunner::take() {
   for (;;) {
     if (launch.stop)
       return nullptr;
-    bool mayBegin = next < total && residents < mostResidents;
+    // In reverse order all wait for the last one, whatever the threads do.
+    bool isFarAhead = waiting.size() >= kMostWaiting && running &&
+                      launch.options.order.kind != OrderPolicy::Reverse;
+    bool mayBegin = next < total && residents < mostResidents && !isFarAhead;
     auto again = std::find_if(parked.begin(), parked.end(), [&](auto &r) {
       return !r->isStuck || r->epoch != epoch;
     });

@@ -37,6 +37,9 @@ static uint32_t alignTo(uint32_t top, uint32_t alignment) {
   return (top + a - 1) / a * a;
 }
 
+/// More than a thread's local memory; sums of two still fit 32 bits.
+static constexpr uint32_t kMaxFrameBytes = 1u << 28;
+
 /// Offsets of formal parameters behind `top`, which moves behind them.
 static std::vector<uint32_t>
 layoutFormals(const std::vector<ast::Variable> &formals, uint32_t &top) {
@@ -49,6 +52,9 @@ layoutFormals(const std::vector<ast::Variable> &formals, uint32_t &top) {
                                   std::to_string(v.bytes) +
                                   " bytes, too many for a parameter"};
     top += uint32_t(v.bytes);
+    if (top > kMaxFrameBytes)
+      throw SyntaxError{v.at, "parameters of more than " +
+                                  std::to_string(kMaxFrameBytes) + " bytes"};
   }
   return offsets;
 }
@@ -78,8 +84,18 @@ uint32_t FunctionDecoder::reach(const ast::Function &f) {
 }
 
 void FunctionDecoder::useGlobal(const ast::Variable &v) {
-  if (!usedGlobals.emplace(&v, true).second)
-    return;
+  // Initial values name further variables, in chains of any length.
+  std::vector<const ast::Variable *> open{&v};
+  while (!open.empty()) {
+    const ast::Variable &next = *open.back();
+    open.pop_back();
+    if (usedGlobals.insert(&next).second)
+      useInitialValue(next, open);
+  }
+}
+
+void FunctionDecoder::useInitialValue(
+    const ast::Variable &v, std::vector<const ast::Variable *> &open) {
   if (v.isExtern)
     fail(v.at, "unsupported: " + quote(v.name) + " is defined in another file");
   kernel.globals.push_back(std::string(v.name));
@@ -91,7 +107,7 @@ void FunctionDecoder::useGlobal(const ast::Variable &v) {
          value.error().message);
   for (const ast::InitialValue::Symbol &s : value->symbols) {
     if (const ast::Variable *other = module.findVariable(s.name)) {
-      useGlobal(*other);
+      open.push_back(other);
       continue;
     }
     const ast::Function *f = module.findFunction(s.name);
@@ -100,8 +116,15 @@ void FunctionDecoder::useGlobal(const ast::Variable &v) {
                      quote(s.name) +
                      ", which is no variable and no function "
                      "with a body in this file");
-    addressTaken.push_back(reach(*f));
+    takeAddress(*f);
   }
+}
+
+uint32_t FunctionDecoder::takeAddress(const ast::Function &f) {
+  uint32_t index = reach(f);
+  if (isAddressTaken.insert(index).second)
+    draft.addressTaken.push_back(index);
+  return index;
 }
 
 /// The register that holds the address of the current function's frame.
@@ -206,6 +229,9 @@ uint32_t FunctionDecoder::argumentPlace(const Operand &o,
   Place place{
       current ? Place::Frame : Place::Local, info.frameBytes, {}, formal.bytes};
   info.frameBytes += uint32_t(formal.bytes);
+  if (info.frameBytes > kMaxFrameBytes)
+    fail(o.at, "the arguments of calls have more than " +
+                   std::to_string(kMaxFrameBytes) + " bytes");
   Draft access = localAccess(place, formal.type, o, isResult);
   if (isResult)
     after.push_back(std::move(access));
@@ -283,11 +309,12 @@ void FunctionDecoder::call(const Statement &s, Draft d) {
     const auto *targets = findIn(&Scope::tables, label->name);
     Prototype first;
     if (targets) {
+      countTargets(s.at, targets->size());
       for (std::string_view name : *targets) {
         const ast::Function *f = module.findFunction(name);
         if (!f || !f->hasBody || f->isEntry)
           fail(label->at, "the target " + quote(name) + " has no body");
-        addressTaken.push_back(reach(*f));
+        takeAddress(*f);
         first = {f->results, f->parameters};
       }
       prototype = &first;
@@ -298,7 +325,7 @@ void FunctionDecoder::call(const Statement &s, Draft d) {
                        prototype->parameters, after);
     d.inst.a = source(*callee, true, d);
     d.fields |= kFieldA;
-    hasIndirectCall = true;
+    draft.regions[current].callsByAddress = true;
   } else {
     const ast::Function *f = module.findFunction(callee->name);
     if (!f)
@@ -355,7 +382,7 @@ static constexpr uint64_t kRecursionBytes = 16 * 1024;
 /// fixed stack where the chain has no end.
 void FunctionDecoder::measureStack() {
   std::vector<FunctionInfo> &functions = kernel.functions;
-  size_t n = functions.size();
+  size_t n = draft.regions.size();
   for (FunctionInfo &f : functions)
     f.frameBytes = alignTo(f.frameBytes, n > 1 ? frameAlignment : 1);
   enum : char { New, Open, Done };
@@ -378,7 +405,7 @@ void FunctionDecoder::measureStack() {
     }
     for (uint32_t callee : callees)
       deepest[f] = std::max(deepest[f], deepest[callee]);
-    deepest[f] += functions[f].frameBytes;
+    deepest[f] += f < functions.size() ? functions[f].frameBytes : 0;
     state[f] = Done;
     path.pop_back();
   }

@@ -187,14 +187,15 @@ static Draft makeJump() {
 /// Functions in postorder of the call graph.
 static std::vector<uint32_t>
 calleesFirst(const std::vector<DraftKernel::Region> &regions) {
-  std::vector<uint32_t> result;
+  std::vector<uint32_t> called, result;
   std::vector<char> seen(regions.size(), 0);
   std::vector<std::pair<uint32_t, size_t>> path{{0, 0}};
   seen[0] = 1;
   while (!path.empty()) {
     auto &[f, next] = path.back();
     if (next == regions[f].callees.size()) {
-      result.push_back(f);
+      if (f + 1 < regions.size()) // the last is none
+        called.push_back(f);
       path.pop_back();
       continue;
     }
@@ -205,9 +206,10 @@ calleesFirst(const std::vector<DraftKernel::Region> &regions) {
     }
   }
   // Functions whose address is taken and that nothing calls.
-  for (uint32_t f = 0; f < regions.size(); ++f)
+  for (uint32_t f = uint32_t(regions.size()) - 1; f-- > 0;)
     if (!seen[f])
-      result.insert(result.begin(), f);
+      result.push_back(f);
+  result.insert(result.end(), called.begin(), called.end());
   return result;
 }
 

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Decoder.h"
+#include "../Parser/Parser.h"
 #include "FunctionDecoder.h"
 
 using namespace ptxvm;
@@ -34,7 +35,7 @@ ptxvm::decodeKernel(ModuleImpl &module, const KernelSignature &signature) {
   } catch (const SyntaxError &error) {
     Diagnostic d;
     d.origin = "decoder";
-    d.message = error.message;
+    d.message = readable(error.message);
     d.location = {module.filename, error.at.line, error.at.column};
     return d;
   }

@@ -65,8 +65,23 @@ struct DraftKernel {
     uint32_t first = 0, last = 0;
     uint32_t frameRegister = ~0u;
     std::vector<uint32_t> callees;
+    bool callsByAddress = false;
   };
   std::vector<Region> regions;
+  /// The functions that a call by address may reach.
+  std::vector<uint32_t> addressTaken;
+
+  /// A call by address may reach each of them: they become the callees of one
+  /// more region, without code, that such a caller calls. (Edges from each
+  /// caller to each of them could be far too many.)
+  void joinCallsByAddress() {
+    uint32_t any = uint32_t(regions.size());
+    for (Region &r : regions)
+      if (r.callsByAddress)
+        r.callees.push_back(any);
+    regions.emplace_back();
+    regions.back().callees = addressTaken;
+  }
 };
 
 /// Orders functions (callees first) and their blocks, adds jumps where a

@@ -151,6 +151,7 @@ void FamilyDecoders::brx() {
   if (!table)
     f.fail(s.operands[1].at,
            "unknown branch table '" + std::string(s.operands[1].name) + "'");
+  f.countTargets(s.at, table->size());
   for (std::string_view name : *table) {
     Operand label;
     label.at = s.at;

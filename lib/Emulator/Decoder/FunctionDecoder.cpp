@@ -33,10 +33,7 @@ DraftKernel FunctionDecoder::run(const ast::Function &entry) {
   reach(entry);
   for (uint32_t f = 0; f < reached.size(); ++f)
     walk(f);
-  if (hasIndirectCall)
-    for (DraftKernel::Region &r : draft.regions)
-      r.callees.insert(r.callees.end(), addressTaken.begin(),
-                       addressTaken.end());
+  draft.joinCallsByAddress();
   measureStack();
   return std::move(draft);
 }
@@ -467,10 +464,7 @@ uint32_t FunctionDecoder::anySource(const Operand &o, bool wideImmediate,
     if (f->isEntry || !f->hasBody)
       fail(o.at, "unsupported: the address of " + quote(o.name) +
                      (f->isEntry ? ", an entry" : ", which has no body here"));
-    uint32_t index = reach(*f);
-    if (std::find(addressTaken.begin(), addressTaken.end(), index) ==
-        addressTaken.end())
-      addressTaken.push_back(index);
+    takeAddress(*f);
     return constant(module.addressOf(*f), wideImmediate);
   }
   return special(o, wideImmediate);
@@ -746,4 +740,21 @@ void FunctionDecoder::instruction(const Statement &s) {
   emit(std::move(d));
 }
 
-void FunctionDecoder::emit(Draft d) { draft.drafts.push_back(std::move(d)); }
+/// Each takes half a kilobyte until the kernel is decoded.
+static constexpr size_t kMaxInstructions = size_t(1) << 20;
+static constexpr uint64_t kMaxListedTargets = uint64_t(1) << 24;
+
+void FunctionDecoder::emit(Draft d) {
+  if (draft.drafts.size() >= kMaxInstructions)
+    fail({d.info.line, std::max(1u, d.info.column)},
+         "the kernel has more than " + std::to_string(kMaxInstructions) +
+             " instructions");
+  draft.drafts.push_back(std::move(d));
+}
+
+void FunctionDecoder::countTargets(ast::Position at, size_t count) {
+  listedTargets += count;
+  if (listedTargets > kMaxListedTargets)
+    fail(at, "the branches and calls of this kernel name more than " +
+                 std::to_string(kMaxListedTargets) + " targets by lists");
+}

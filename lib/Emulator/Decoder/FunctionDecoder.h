@@ -25,6 +25,7 @@
 #include <cstdlib>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace ptxvm {
 
@@ -98,6 +99,12 @@ private:
                     const ast::Operand &reg, bool isLoad);
   uint32_t reach(const ast::Function &f);
   void useGlobal(const ast::Variable &v);
+  void useInitialValue(const ast::Variable &v,
+                       std::vector<const ast::Variable *> &open);
+  /// The number of a function that something may call by its address.
+  uint32_t takeAddress(const ast::Function &f);
+  /// Lists that many instructions name grow the code by their product.
+  void countTargets(ast::Position at, size_t count);
   void measureStack();
   uint32_t frameBase();
 
@@ -169,9 +176,9 @@ private:
   /// Functions met so far; 0 is the entry. Others are `current` in turn.
   std::vector<const ast::Function *> reached;
   std::unordered_map<const ast::Function *, uint32_t> reachedIndex;
-  std::vector<uint32_t> addressTaken;
+  std::unordered_set<uint32_t> isAddressTaken;
   uint32_t current = 0;
-  std::unordered_map<const ast::Variable *, bool> usedGlobals;
+  std::unordered_set<const ast::Variable *> usedGlobals;
   std::map<std::pair<uint64_t, bool>, uint32_t> constants;
   std::map<std::string, uint32_t> otherReadOnly;
   uint32_t carryRegister = kNone; ///< CC.CF, once it is used
@@ -180,7 +187,7 @@ private:
   /// What the operand in hand has to be, empty when anything goes.
   std::string_view operandType;
   bool mayBeWider = false;
-  bool hasIndirectCall = false;
+  uint64_t listedTargets = 0; ///< of brx and of calls by address
   int32_t locFile = -1, inlinedFile = -1;
   uint32_t locLine = 0, inlinedLine = 0;
 };

@@ -38,8 +38,9 @@ static Expected<KernelSignature> signatureOf(const ast::Function &f,
     if (p.offset + v.bytes > kMaxParameterBytes) {
       Diagnostic d;
       d.origin = "parser";
-      d.message = "the parameters of '" + s.name + "' have more than " +
-                  std::to_string(kMaxParameterBytes) + " bytes";
+      d.message =
+          readable("the parameters of '" + s.name + "' have more than " +
+                   std::to_string(kMaxParameterBytes) + " bytes");
       d.location = {filename, v.at.line, v.at.column};
       return d;
     }
@@ -57,7 +58,19 @@ static Expected<KernelSignature> signatureOf(const ast::Function &f,
   return s;
 }
 
+/// Lines, columns and the decoder's numbers have 32 bits.
+static constexpr size_t kMaxTextBytes = size_t(1) << 30;
+
 Expected<Module> Module::parse(std::string text, std::string filename) {
+  if (text.size() > kMaxTextBytes) {
+    Diagnostic d;
+    d.origin = "parser";
+    d.message = "this file has " + std::to_string(text.size()) +
+                " bytes; at most " + std::to_string(kMaxTextBytes) +
+                " are allowed";
+    d.location.file = std::move(filename);
+    return d;
+  }
   auto impl = std::make_shared<ModuleImpl>();
   impl->text = std::move(text);
   impl->filename = std::move(filename);
@@ -76,6 +89,8 @@ Expected<Module> Module::parse(std::string text, std::string filename) {
       return signature.error();
     impl->signatures.push_back(std::move(*signature));
   }
+  for (const KernelSignature &s : impl->signatures)
+    impl->signatureOf[s.name] = &s;
   return Module(std::move(impl));
 }
 
@@ -105,10 +120,8 @@ std::vector<std::string> Module::kernels() const {
 }
 
 const KernelSignature *Module::findKernel(const std::string &name) const {
-  for (const KernelSignature &s : implementation->signatures)
-    if (s.name == name)
-      return &s;
-  return nullptr;
+  auto found = implementation->signatureOf.find(name);
+  return found == implementation->signatureOf.end() ? nullptr : found->second;
 }
 
 std::optional<Diagnostic> Module::prepare(const std::string &kernel) const {
@@ -122,7 +135,7 @@ std::optional<Diagnostic> ModuleImpl::index() {
   auto twice = [&](std::string_view name, ast::Position at) {
     Diagnostic d;
     d.origin = "parser";
-    d.message = "'" + std::string(name) + "' is defined twice";
+    d.message = readable("'" + std::string(name) + "' is defined twice");
     d.location = {filename, at.line, at.column};
     return d;
   };
@@ -164,10 +177,9 @@ ModuleImpl::decode(const std::string &kernel) {
   auto known = kernels.find(kernel);
   if (known != kernels.end())
     return known->second;
-  for (const KernelSignature &s : signatures) {
-    if (s.name != kernel)
-      continue;
-    auto decoded = decodeKernel(*this, s);
+  auto signature = signatureOf.find(kernel);
+  if (signature != signatureOf.end()) {
+    auto decoded = decodeKernel(*this, *signature->second);
     if (decoded)
       kernels[kernel] = *decoded;
     return decoded;

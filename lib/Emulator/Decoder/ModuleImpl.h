@@ -26,6 +26,8 @@ public:
   std::string text, filename, target;
   ast::File file;
   std::vector<KernelSignature> signatures;
+  /// Those by name; a file may have very many.
+  std::unordered_map<std::string_view, const KernelSignature *> signatureOf;
 
   /// Decodes an entry, or returns what was decoded before.
   Expected<std::shared_ptr<const Kernel>> decode(const std::string &kernel);

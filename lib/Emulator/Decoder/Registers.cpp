@@ -116,6 +116,14 @@ private:
   /// grow with blocks times registers.
   void solve(const std::vector<uint32_t> &batch) {
     size_t n = first.size();
+    if (visits > kMostVisits) {
+      // Too much to know: they live everywhere.
+      for (uint32_t r : batch) {
+        ranges[r].extend(0);
+        ranges[r].extend(uint32_t(code.size()) - 1);
+      }
+      return;
+    }
     std::vector<uint64_t> use(n), def(n), in(n), out(n);
     for (size_t k = 0; k < batch.size(); ++k) {
       for (uint32_t b : usedFirst[batch[k]])
@@ -125,6 +133,7 @@ private:
     }
     for (bool changed = true; changed;) {
       changed = false;
+      visits += n;
       for (size_t b = n; b-- > 0;) {
         uint64_t bits = use[b] | (out[b] & ~def[b]);
         if (bits == in[b])
@@ -154,6 +163,9 @@ private:
     known |= bits;
   }
 
+  /// Blocks looked at, of all batches; some seconds.
+  static constexpr uint64_t kMostVisits = uint64_t(1) << 31;
+  uint64_t visits = 0;
   const DraftKernel &draft;
   const std::vector<Draft> &code;
   std::vector<uint32_t> first;

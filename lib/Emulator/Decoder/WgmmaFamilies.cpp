@@ -205,7 +205,18 @@ void ptxvm::keepWgmmaRegisters(std::vector<Draft> &code) {
           all.push_back(r);
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  for (Draft &d : code)
-    if (d.info.opcode.starts_with("wgmma.wait_group"))
-      d.keeps = all;
+  // Registers times waits: real kernels have some hundred thousand.
+  constexpr uint64_t kMostKept = uint64_t(1) << 26;
+  uint64_t kept = 0;
+  for (Draft &d : code) {
+    if (!d.info.opcode.starts_with("wgmma.wait_group"))
+      continue;
+    kept += all.size();
+    if (kept > kMostKept)
+      throw SyntaxError{{d.info.line, d.info.column},
+                        "too many wgmma.wait_group for a kernel with " +
+                            std::to_string(all.size()) +
+                            " registers of products"};
+    d.keeps = all;
+  }
 }

@@ -146,7 +146,13 @@ bool prepare(Warp &w, const Instruction &i, PendingCopy &c) {
   return resolvePartial(w, i, c, w.mask & ~whole, offset);
 }
 
+/// A loop that never waits is not to fill the host's memory: the oldest copies
+/// of a warp end by themselves when it has issued this many more.
+constexpr size_t kMostPending = 4096;
+
 Flow issue(Warp &w, const Instruction &i) {
+  if (w.copies.size() >= kMostPending)
+    completeCopiesBefore(w, ~0u, w.copies[kMostPending / 2].id);
   PendingCopy &c = w.copies.emplace_back();
   c.id = w.cta->copies++;
   c.pc = w.pc;

@@ -23,13 +23,6 @@ void AsyncQueue::finish(AsyncOperation &o) {
     o.finish();
 }
 
-void AsyncQueue::add(std::unique_ptr<AsyncOperation> operation) {
-  if (cluster.launch.options.lateCompletion)
-    pending.push_back(std::move(operation));
-  else
-    finish(*operation);
-}
-
 template <typename Wants> bool AsyncQueue::completeWhere(Wants wants) {
   // Out of the queue first: what ends may ask what is still pending.
   std::vector<std::unique_ptr<AsyncOperation>> chosen;
@@ -46,6 +39,23 @@ template <typename Wants> bool AsyncQueue::completeWhere(Wants wants) {
   }
   std::erase_if(pending, [](const auto &o) { return o->isDone(); });
   return true;
+}
+
+/// A loop that never waits is not to fill the host's memory: the oldest
+/// operations end by themselves when this many more have been issued.
+static constexpr size_t kMostPending = 16384;
+
+void AsyncQueue::add(std::unique_ptr<AsyncOperation> operation) {
+  if (pending.size() >= kMostPending) {
+    size_t count = kMostPending / 2;
+    completeWhere([&](const AsyncOperation &) { return count && count--; });
+    if (cluster.failed)
+      return;
+  }
+  if (cluster.launch.options.lateCompletion)
+    pending.push_back(std::move(operation));
+  else
+    finish(*operation);
 }
 
 void AsyncQueue::waitGroups(uint64_t stream, uint32_t group) {

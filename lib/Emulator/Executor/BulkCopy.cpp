@@ -79,7 +79,9 @@ void BulkCopy::read() {
   if (wasRead)
     return;
   wasRead = true;
-  if (source.owner) {
+  if (source.owner && !bytes) {
+    // Nothing; there may not even be memory to read nothing from.
+  } else if (source.owner) {
     if (!warp.cta->onMemory.empty())
       notify(AccessKind::AsyncRead, Space::Shared, source.offset, bytes,
              nullptr, source.owner->rank);
@@ -118,6 +120,8 @@ void BulkCopy::writeShared(const SharedPlace &to) {
     notify(AccessKind::AsyncWrite, Space::Shared, to.offset, bytes, nullptr,
            to.owner->rank);
   uint8_t *base = to.owner->shared.data();
+  if (!bytes)
+    return;
   if (reduction != Reduction::None)
     reduceElements(reduction, type, base + to.offset, tile.data(), bytes);
   else if (swizzle == TensorSwizzle::None)

@@ -137,7 +137,15 @@ bool BulkIssue::tensor() {
   int32_t coordinates[5] = {};
   for (unsigned k = 0; k < (aux.isGather ? 5u : aux.rank); ++k)
     coordinates[k] = int32_t(listed(k));
-  copy->bytes = uint32_t(boxBytes(*map)) * (aux.isGather ? 4 : 1);
+  // A map may describe boxes of terabytes.
+  uint64_t bytes = boxBytes(*map) * (aux.isGather ? 4 : 1);
+  uint64_t most =
+      direction == BulkCopyEvent::Prefetch ? UINT32_MAX : w.cta->shared.size();
+  if (bytes > most)
+    return fail("bounds", "the box of the tensor map has " +
+                              std::to_string(bytes) + " bytes; there are " +
+                              std::to_string(most) + " for it");
+  copy->bytes = uint32_t(bytes);
   copy->swizzle = map->swizzle;
   copy->type = map->type;
   copy->fill = map->fill;
@@ -155,16 +163,17 @@ bool BulkIssue::findRuns() {
     Allocation *b = w.lastBuffer;
     if (!b || !b->contains(r.address, r.bytes))
       b = w.cta->launch.memory.find(r.address);
-    std::string what = std::string("a bulk copy ") +
-                       (isStore ? "writes " : "reads ") +
-                       std::to_string(r.bytes) + " bytes at " + hex(r.address);
+    auto what = [&] {
+      return std::string("a bulk copy ") + (isStore ? "writes " : "reads ") +
+             std::to_string(r.bytes) + " bytes at " + hex(r.address);
+    };
     if (!b || !b->contains(r.address, r.bytes))
-      return fail("bounds", what + ", which is out of bounds: " +
+      return fail("bounds", what() + ", which is out of bounds: " +
                                 w.cta->launch.memory.describe(
                                     b ? b->address + b->bytes : r.address));
     if (isStore && b->readOnly)
       return fail("bounds",
-                  what + " of buffer '" + b->name + "', which is read-only");
+                  what() + " of buffer '" + b->name + "', which is read-only");
     w.lastBuffer = b;
     r.buffer = b;
     r.host = b->data.data() + (r.address - b->address);

@@ -91,6 +91,15 @@ static void restoreRegisters(Warp &w, const CallEntry &e, uint32_t mask) {
 }
 
 /// False when a lane has no room for the callee's frame: a fault.
+/// Calls that are open may save so much; a function with very many registers
+/// that calls itself would else fill the host's memory.
+static constexpr size_t kMaxSavedWords = size_t(1) << 26;
+
+static size_t savedWords(const FunctionInfo &f) {
+  return 32 * f.savedSlots.size() + 64 * f.savedWideSlots.size() +
+         f.savedPredicates.size();
+}
+
 static bool checkDepth(Warp &w, const CallStack &stack, const CallSite &site,
                        const FunctionInfo &callee, uint32_t mask) {
   const Kernel &k = w.cta->launch.kernel;
@@ -122,6 +131,16 @@ static bool enter(Warp &w, const Instruction &i, const CallSite &site,
   CallStack &stack = *w.calls;
   if (!checkDepth(w, stack, site, callee, mask))
     return false;
+  size_t words = savedWords(callee);
+  if (stack.savedWords + words > kMaxSavedWords) {
+    w.cta->fault(w, "stack-overflow",
+                 "the open calls of this warp save more than " +
+                     std::to_string(kMaxSavedWords) +
+                     " words of registers at the call of '" + callee.name + "'",
+                 __builtin_ctz(mask));
+    return false;
+  }
+  stack.savedWords += words;
   uint32_t number = uint32_t(stack.entries.size());
   if (stack.unused.empty()) {
     stack.entries.emplace_back();
@@ -235,8 +254,10 @@ static Flow leave(Warp &w, const Instruction &i) {
     divert(w, mask, e.returnPc);
     e.lanes &= ~mask;
     rest &= ~mask;
-    if (!e.lanes)
-      stack.unused.push_back(uint32_t(number));
+    if (e.lanes)
+      continue;
+    stack.savedWords -= savedWords(*e.callee);
+    stack.unused.push_back(uint32_t(number));
   }
   w.group &= ~w.mask;
   ++w.pc;

@@ -38,6 +38,7 @@ struct CallStack {
   std::array<int32_t, 32> top;
   std::array<uint32_t, 32> frame{}; ///< offset of the lane's current frame
   std::array<uint32_t, 32> depth{};
+  size_t savedWords = 0; ///< of all entries that are in use
 
   CallStack() { top.fill(-1); }
 };

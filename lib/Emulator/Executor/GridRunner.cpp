@@ -10,7 +10,11 @@
 //===----------------------------------------------------------------------===//
 #include "GridRunner.h"
 
+#include "../Memory/HostMemory.h"
+
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 
@@ -29,6 +33,23 @@ void Sink::report(Severity severity, std::string origin, std::string message,
                   uint32_t pc, int warp, int lane) {
   report(record.makeDiagnostic(severity, std::move(origin), std::move(message),
                                pc, warp, lane));
+}
+
+uint64_t ptxvm::clusterBytes(const Launch &launch) {
+  const Kernel &k = launch.kernel;
+  uint64_t threads = launch.shape.block.count(), warps = (threads + 31) / 32;
+  uint64_t ofWarp =
+      4 * (uint64_t(k.totalWords) + k.predicates) + 32 * k.localBytes;
+  return launch.shape.cluster.count() * (launch.sharedBytes + warps * ofWarp);
+}
+
+Diagnostic ptxvm::memoryProblem(const Kernel &kernel) {
+  Diagnostic d;
+  d.origin = "launch";
+  d.message = "this machine has not enough memory to run kernel '" +
+              kernel.info.kernel + "'";
+  d.location = kernel.signature.location;
+  return d;
 }
 
 GridRunner::GridRunner(Launch &launch,
@@ -54,7 +75,11 @@ void GridRunner::run() {
   unsigned threads = launch.options.threads;
   if (!threads)
     threads = std::max(1u, std::thread::hardware_concurrency());
-  threads = unsigned(std::min<uint64_t>({threads, total, kMaxThreads}));
+  uint64_t fitting =
+      std::max<uint64_t>(1, hostMemoryBudget() / clusterBytes(launch));
+  threads =
+      unsigned(std::min<uint64_t>({threads, total, kMaxThreads, fitting}));
+  mostResidents = std::min(mostResidents, fitting);
   mostResidents = std::max<uint64_t>(mostResidents, threads);
   std::vector<std::thread> pool;
   // As many as the host lets us have; the work is the same with fewer.
@@ -62,12 +87,17 @@ void GridRunner::run() {
     for (unsigned t = 1; t < threads; ++t)
       pool.emplace_back([this] { work(); });
   } catch (const std::system_error &) {
+  } catch (const std::bad_alloc &) {
   }
   work();
   for (std::thread &t : pool)
     t.join();
   stopParked();
   finishAll();
+  if (lacksMemory) {
+    report.status = Status::Invalid;
+    report.diagnostics.push_back(memoryProblem(launch.kernel));
+  }
 }
 
 /// What to run next: in turns a cluster that spins, when something may have
@@ -144,7 +174,27 @@ void GridRunner::give(std::unique_ptr<Resident> r, ClusterRun::Result result,
   changed.notify_all();
 }
 
+/// Nothing may leave a host thread: that would end the process.
 void GridRunner::work() {
+  try {
+    workUntilDone();
+  } catch (const std::bad_alloc &) {
+    stopForMemory();
+  } catch (const std::length_error &) { // a vector beyond all memory
+    stopForMemory();
+  }
+  // Threads that wait look again.
+  std::lock_guard<std::mutex> guard(lock);
+  changed.notify_all();
+}
+
+void GridRunner::stopForMemory() {
+  std::lock_guard<std::mutex> guard(lock);
+  lacksMemory = true;
+  launch.stop = true;
+}
+
+void GridRunner::workUntilDone() {
   while (std::unique_ptr<Resident> r = take()) {
     uint64_t before;
     {
@@ -154,9 +204,6 @@ void GridRunner::work() {
     ClusterRun::Result result = r->run->run();
     give(std::move(r), result, before);
   }
-  // Threads that wait look again.
-  std::lock_guard<std::mutex> guard(lock);
-  changed.notify_all();
 }
 
 std::unique_ptr<CTARecord> GridRunner::makeRecord(uint64_t cluster,

@@ -35,6 +35,11 @@ private:
   Launch &launch;
 };
 
+/// Bytes of the host that a cluster takes while it runs, observers aside.
+uint64_t clusterBytes(const Launch &launch);
+/// What a launch says that the host has no memory for.
+Diagnostic memoryProblem(const Kernel &kernel);
+
 class GridRunner {
 public:
   GridRunner(Launch &launch, const std::vector<ExecutionObserver *> &observers,
@@ -62,6 +67,8 @@ private:
   };
 
   void work();
+  void workUntilDone();
+  void stopForMemory();
   std::unique_ptr<Resident> take();
   void give(std::unique_ptr<Resident> r, ClusterRun::Result result,
             uint64_t epochBefore);
@@ -88,6 +95,7 @@ private:
   uint64_t residents = 0, mostResidents, running = 0;
   uint64_t epoch = 0; ///< counts runs that may have written to memory
   bool prefersNew = false;
+  bool lacksMemory = false;
   std::deque<std::unique_ptr<Resident>> parked;
   std::vector<std::unique_ptr<Resident>> spare; ///< memory to use again
   std::map<uint64_t, Finished> waiting;         ///< by linear CTA number

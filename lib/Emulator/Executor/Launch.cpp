@@ -11,12 +11,15 @@
 //===----------------------------------------------------------------------===//
 #include "../Decoder/InstructionTable.h"
 #include "../Decoder/ModuleImpl.h"
+#include "../Memory/HostMemory.h"
 #include "DeviceState.h"
 #include "GridRunner.h"
 #include "Handlers.h"
 
 #include <chrono>
+#include <new>
 #include <optional>
+#include <stdexcept>
 
 using namespace ptxvm;
 
@@ -128,11 +131,23 @@ static Report invalid(Diagnostic d) {
   return r;
 }
 
-Report Device::launch(const Module &module, const std::string &kernelName,
-                      const LaunchShape &given,
-                      const std::vector<Argument> &args) {
-  if (opts.order.lastSeed > opts.order.seed)
-    return launchInEachOrder(module, kernelName, given, args);
+namespace {
+/// What a launch has of its device.
+struct SingleLaunch {
+  const Device &device;
+  const DeviceOptions &opts;
+  DeviceState &state;
+  const std::vector<ExecutionObserver *> &observers;
+  const std::function<void(std::string_view)> &printer;
+
+  Report run(const Module &module, const std::string &kernelName,
+             const LaunchShape &given, const std::vector<Argument> &args) const;
+};
+} // namespace
+
+Report SingleLaunch::run(const Module &module, const std::string &kernelName,
+                         const LaunchShape &given,
+                         const std::vector<Argument> &args) const {
   auto start = std::chrono::steady_clock::now();
   auto kernel = module.impl().decode(kernelName);
   if (!kernel)
@@ -149,10 +164,10 @@ Report Device::launch(const Module &module, const std::string &kernelName,
     wrong.message = *message;
     return invalid(wrong);
   }
-  auto symbols = state->load(module, k.globals);
+  auto symbols = state.load(module, k.globals);
   if (!symbols)
     return invalid(symbols.error());
-  Launch launch{k, k.code, shape, opts, state->memory, {}, {}};
+  Launch launch{k, k.code, shape, opts, state.memory, {}, {}};
   launch.isExplicitCluster =
       given.cluster.count() || k.signature.requiredCluster;
   uint64_t align = k.dynamicSharedAlignment;
@@ -169,6 +184,8 @@ Report Device::launch(const Module &module, const std::string &kernelName,
     return invalid(wrong);
   }
   launch.sharedBytes = uint32_t(shared);
+  if (clusterBytes(launch) > hostMemoryBudget())
+    return invalid(memoryProblem(k));
   launch.printer = &printer;
   launch.parameters.assign(k.signature.parameterBytes, 0);
   for (size_t i = 0; i < args.size(); ++i)
@@ -189,11 +206,31 @@ Report Device::launch(const Module &module, const std::string &kernelName,
   }
   Report report;
   for (ExecutionObserver *o : observers)
-    o->kernelBegin({k.info, shape, k.staticShared, *this});
+    o->kernelBegin({k.info, shape, k.staticShared, device});
   GridRunner(launch, observers, report).run();
   std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   report.counters.seconds = time.count();
   for (ExecutionObserver *o : observers)
     o->kernelEnd(report);
   return report;
+}
+
+Report Device::launch(const Module &module, const std::string &kernelName,
+                      const LaunchShape &given,
+                      const std::vector<Argument> &args) {
+  OrderPolicy order = opts.order;
+  try {
+    return opts.order.lastSeed > opts.order.seed
+               ? launchInEachOrder(module, kernelName, given, args)
+               : SingleLaunch{*this, opts, *state, observers, printer}.run(
+                     module, kernelName, given, args);
+  } catch (const std::bad_alloc &) {
+  } catch (const std::length_error &) {
+  }
+  opts.order = order;
+  Diagnostic d;
+  d.origin = "launch";
+  d.message = "this machine has not enough memory for this launch";
+  d.location.file = module.filename();
+  return invalid(std::move(d));
 }

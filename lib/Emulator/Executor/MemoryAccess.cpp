@@ -255,7 +255,8 @@ static bool resolveAll(Warp &w, const AccessRequest &r, Space space,
     uint64_t x = a.address[l] - start;
     beyond |= (most - x) | x;
     odd |= a.address[l];
-    a.pointer[l] = base + x;
+    // Of lanes that are out of bounds it is no pointer at all.
+    a.pointer[l] = reinterpret_cast<uint8_t *>(uintptr_t(base) + x);
   }
   if (beyond >> 63 || (odd & (r.bytes - 1)))
     return false;

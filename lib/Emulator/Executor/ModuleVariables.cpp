@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Decoder/ModuleImpl.h"
+#include "../Memory/HostMemory.h"
 #include "../Parser/Parser.h"
 #include "DeviceState.h"
 
@@ -47,24 +48,40 @@ DeviceState::load(const Module &module,
   if (!loaded)
     loaded = &modules.emplace_back(Loaded{module, {}});
   std::vector<const ast::Variable *> fresh;
+  uint64_t total = 0;
+  for (const auto &buffer : memory.all())
+    total += buffer->bytes;
   for (const std::string &name : globals) {
     const ast::Variable *v = impl.findVariable(name);
     if (!v || loaded->symbols.count(name))
       continue;
+    fresh.push_back(v);
+    total += v->bytes;
+    // At first each byte has a mark, whether it is initialised.
+    if (total + v->bytes <= hostMemoryBudget())
+      continue;
+    Diagnostic d;
+    d.origin = "launch";
+    d.message = readable("'" + name + "' has " + std::to_string(v->bytes) +
+                         " bytes, more than this machine's memory can hold");
+    d.location = {impl.filename, v->at.line, v->at.column};
+    return d;
+  }
+  // Without an initial value the variable is zero (PTX ISA 9.1, 5.4.4).
+  std::vector<Allocation *> buffers;
+  for (const ast::Variable *v : fresh) {
+    std::string name(v->name);
     Allocation &b =
         memory.allocate(v->bytes, name, v->space == ast::Variable::Const);
-    // Without an initial value the variable is zero (PTX ISA 9.1, 5.4.4).
     b.data.assign(v->bytes, 0);
-    b.initialised.clear();
+    b.initialised = {};
     loaded->symbols[name] = b.address;
-    fresh.push_back(v);
+    buffers.push_back(&b);
   }
-  for (const ast::Variable *v : fresh) {
-    if (v->initialText.empty())
-      continue;
-    Allocation &b = *memory.find(loaded->symbols[std::string(v->name)]);
-    if (auto problem = initialise(b, *v, impl, loaded->symbols))
-      return *problem;
-  }
+  for (size_t n = 0; n < fresh.size(); ++n)
+    if (!fresh[n]->initialText.empty())
+      if (auto problem =
+              initialise(*buffers[n], *fresh[n], impl, loaded->symbols))
+        return *problem;
   return &loaded->symbols;
 }

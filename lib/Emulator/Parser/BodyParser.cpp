@@ -24,6 +24,8 @@ std::vector<Statement> BodyParser::run() {
 
 /// A name is looked up through the scopes around it, and the decoder recurses.
 static constexpr unsigned kMaxScopes = 200;
+/// Each has tables of its own.
+static constexpr unsigned kMaxScopeCount = 1 << 20;
 
 void BodyParser::statement() {
   Position at = lexer.position();
@@ -41,6 +43,9 @@ void BodyParser::statement() {
     if (c == '{' && depth == kMaxScopes)
       Lexer::fail(at, "scopes are nested more than " +
                           std::to_string(kMaxScopes) + " deep");
+    if (c == '{' && ++scopeCount > kMaxScopeCount)
+      Lexer::fail(at, "this function has more than " +
+                          std::to_string(kMaxScopeCount) + " scopes");
     depth += c == '{' ? 1 : -1;
     s.kind = c == '{' ? Statement::ScopeBegin : Statement::ScopeEnd;
     result.push_back(std::move(s));

@@ -459,11 +459,36 @@ private:
 };
 } // namespace
 
+std::string ptxvm::readable(std::string_view message) {
+  constexpr size_t kFirst = 300, kLast = 100;
+  bool isLong = message.size() > kFirst + kLast;
+  std::string_view head = isLong ? message.substr(0, kFirst) : message;
+  std::string_view tail =
+      isLong ? message.substr(message.size() - kLast) : std::string_view();
+  std::string text;
+  auto add = [&](std::string_view part) {
+    static constexpr char kDigits[] = "0123456789ABCDEF";
+    for (unsigned char c : part) {
+      if (c >= ' ' && c <= '~') {
+        text += char(c);
+        continue;
+      }
+      text += "\\x";
+      text += {kDigits[c >> 4], kDigits[c & 15]};
+    }
+  };
+  add(head);
+  if (isLong)
+    text += " ... ";
+  add(tail);
+  return text;
+}
+
 static Diagnostic toDiagnostic(const SyntaxError &error,
                                const std::string &filename) {
   Diagnostic d;
   d.origin = "parser";
-  d.message = error.message;
+  d.message = readable(error.message);
   d.location = {filename, error.at.line, error.at.column};
   return d;
 }

@@ -30,6 +30,10 @@ Expected<std::vector<ast::Statement>> parseBody(const ast::Function &function,
 Expected<ast::InitialValue> parseInitialValue(const ast::Variable &variable,
                                               const std::string &filename);
 
+/// A message that quotes the file, in one line of printable characters, and cut
+/// in the middle when it is long: a file may hold words of megabytes.
+std::string readable(std::string_view message);
+
 /// Bytes of a fundamental type without its dot, 0 when it is not one. `pred`
 /// counts 1.
 uint32_t typeBytes(std::string_view type);

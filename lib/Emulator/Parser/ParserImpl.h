@@ -61,7 +61,7 @@ private:
 
   Lexer own;
   std::vector<ast::Statement> result;
-  unsigned depth = 0;
+  unsigned depth = 0, scopeCount = 0;
   bool isCall = false;  ///< '(' starts a list of operands
   int operandDepth = 0; ///< of nested braces, brackets and negations
 };

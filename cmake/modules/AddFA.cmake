@@ -40,6 +40,11 @@ if(FA_SANITIZERS)
   add_compile_options("-fsanitize=${FA_SANITIZERS}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options("-fsanitize=${FA_SANITIZERS}")
 endif()
+# What a fuzzer of unittests/Fuzz can see of the code that it tries.
+if(FA_ENABLE_FUZZING)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
 
 # Warnings for our own code; headers of others are SYSTEM includes.
 add_library(FAWarnings INTERFACE)

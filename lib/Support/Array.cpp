@@ -12,6 +12,7 @@
 
 #include "fa/Support/Float16.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -160,6 +161,9 @@ std::string shapeText(const std::vector<int64_t> &shape) {
 }
 
 int64_t elementCount(const std::vector<int64_t> &shape) {
+  // Where one extent is 0 the others may be any.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    return 0;
   int64_t count = 1;
   for (int64_t extent : shape)
     count *= extent;
@@ -169,7 +173,8 @@ int64_t elementCount(const std::vector<int64_t> &shape) {
 std::vector<int64_t> denseStrides(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;)
-    strides[d - 1] = strides[d] * shape[d];
+    // Unsigned: in an empty array a stride may be beyond all numbers.
+    strides[d - 1] = int64_t(uint64_t(strides[d]) * uint64_t(shape[d]));
   return strides;
 }
 

@@ -330,7 +330,7 @@ void FamilyDecoders::cvt() {
 // imm = bits << 1 | signed; aux: whether there is a c.
 void FamilyDecoders::cvtpack() {
   bool hasThird = m.types.size() == 3;
-  std::string_view type = m.types[0];
+  std::string_view type = m.types.empty() ? "b32" : m.types[0];
   int bits = 0;
   for (char c : type.substr(1))
     bits = c >= '0' && c <= '9' ? bits * 10 + c - '0' : 100;

@@ -25,13 +25,24 @@ const char *ptxvm::handlerVariant() {
     // choose; one that the host cannot run is ignored.
     const char *forced = std::getenv("FA_EMULATOR_VARIANT");
     __builtin_cpu_init();
+    // No more than was compiled.
+#ifdef FA_HAS_avx2
     bool hasAvx2 = __builtin_cpu_supports("avx2") &&
                    __builtin_cpu_supports("fma") &&
                    __builtin_cpu_supports("f16c");
-    bool hasAvx512 = hasAvx2 && __builtin_cpu_supports("avx512f") &&
-                     __builtin_cpu_supports("avx512bw") &&
-                     __builtin_cpu_supports("avx512dq") &&
-                     __builtin_cpu_supports("avx512vl");
+#else
+    bool hasAvx2 = false;
+#endif
+#ifdef FA_HAS_avx512
+    bool hasAvx512 =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("f16c") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl");
+#else
+    bool hasAvx512 = false;
+#endif
     if (forced && !std::strcmp(forced, "baseline"))
       return "baseline";
     if (forced && !std::strcmp(forced, "avx2") && hasAvx2)
@@ -66,11 +77,15 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
       isa::addConvert(list), isa::addMove(list), isa::addLdmatrix(list),       \
       isa::addLoadStore(list), isa::addMmaSync(list), isa::addMmaDense(list)
     std::string variant = handlerVariant();
+#ifdef FA_HAS_avx512
     if (variant == "avx512")
       ADD_ALL(avx512);
-    else if (variant == "avx2")
+#endif
+#ifdef FA_HAS_avx2
+    if (variant == "avx2")
       ADD_ALL(avx2);
-    else
+#endif
+    if (variant == "baseline")
       ADD_ALL(baseline);
 #undef ADD_ALL
     std::unordered_map<std::string, Handler> byName;

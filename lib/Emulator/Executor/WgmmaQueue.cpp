@@ -20,9 +20,15 @@ using namespace ptxvm;
 static const WgmmaFunctions &functions() {
   static const WgmmaFunctions &kChosen = []() -> const WgmmaFunctions & {
     std::string variant = handlerVariant();
-    return variant == "avx512" ? avx512::kWgmmaFunctions
-           : variant == "avx2" ? avx2::kWgmmaFunctions
-                               : baseline::kWgmmaFunctions;
+#ifdef FA_HAS_avx512
+    if (variant == "avx512")
+      return avx512::kWgmmaFunctions;
+#endif
+#ifdef FA_HAS_avx2
+    if (variant == "avx2")
+      return avx2::kWgmmaFunctions;
+#endif
+    return baseline::kWgmmaFunctions;
   }();
   return kChosen;
 }

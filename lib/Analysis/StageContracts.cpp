@@ -202,11 +202,21 @@ bool isWarpLevel(Operation *op) {
              vector::TransferReadOp, vector::TransferWriteOp>(op);
 }
 
+/// What the lower stage has a conversion for: of memrefs all but these views,
+/// and otherwise the dialects of a lane's program.
+bool isLowerable(Operation *op) {
+  return !isa<memref::SubViewOp, memref::ExpandShapeOp,
+              memref::CollapseShapeOp>(op) &&
+         llvm::is_contained({"arith", "builtin", "cf", "gpu", "llvm", "math",
+                             "memref", "nvvm", "scf", "ub", "vector"},
+                            op->getName().getDialectNamespace());
+}
+
 LogicalResult verifyDistribute(ModuleOp module) {
   Contract contract(Stage::Distribute);
   module.walk([&](gpu::GPUModuleOp kernels) {
     kernels.walk([&](Operation *op) {
-      if (isFAOp(op) || isWarpLevel(op))
+      if (!isLowerable(op) || isWarpLevel(op))
         contract.fault(op->getLoc()) << "'" << op->getName() << "' is left";
     });
     forEachType(kernels, [&](Location loc, Operation *op, Type type) {

@@ -1,5 +1,4 @@
-//===- MapPipeline.cpp - a tile program becomes a kernel
-//----------------------===//
+//===- MapPipeline.cpp - a tile program becomes a kernel ------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

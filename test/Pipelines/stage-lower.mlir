@@ -23,13 +23,12 @@ gpu.module @kernels {
   // CHECK-SAME: fa.shared_bytes = 4096 : i64
   // CHECK-SAME: nvvm.kernel
   // CHECK-SAME: nvvm.maxntid = array<i32: 128, 1, 1>
-  // CHECK-NOT: {{(arith|scf|vector|memref|math|nvgpu|gpu)\.}}
+  // CHECK-NOT: {{(arith|scf|vector|memref|math|gpu)\.}}
   gpu.func @kernel(%p: !llvm.ptr<1>, %n: i64) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, fa.shared_bytes = 4096 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<2x2xf32>
-    %half = arith.constant dense<0.0> : vector<2x2xf16>
     %s = memref.get_global @arena : memref<0xi8, #wg>
     %tile = memref.view %s[%c0][] : memref<0xi8, #wg> to memref<32x64xf16, #wg>
     %shared = memref.extract_aligned_pointer_as_index %tile : memref<32x64xf16, #wg> -> index
@@ -47,15 +46,21 @@ gpu.module @kernels {
     // CHECK: llvm.cond_br
     %sum = scf.for %i = %c0 to %end step %c1 iter_args(%acc = %zero) -> vector<2x2xf32> {
       // CHECK: nvvm.ldmatrix
-      %a = nvgpu.ldmatrix %tile[%i, %c0] {numTiles = 4 : i32, transpose = false}
-         : memref<32x64xf16, #wg> -> vector<4x2xf16>
-      %b0 = vector.extract %a[0] : vector<2xf16> from vector<4x2xf16>
-      %b1 = vector.insert %b0, %half[0] : vector<2xf16> into vector<2x2xf16>
-      %b = vector.insert %b0, %b1[1] : vector<2xf16> into vector<2x2xf16>
+      %row = arith.index_cast %i : index to i64
+      %from = llvm.getelementptr %to[%row] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, f16
+      %q = nvvm.ldmatrix %from {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>}
+         : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
+      %w0 = llvm.extractvalue %q[0] : !llvm.struct<(i32, i32, i32, i32)>
+      %a = llvm.bitcast %w0 : i32 to vector<2xf16>
+      %x0 = vector.extract %acc[0, 0] : f32 from vector<2x2xf32>
       // CHECK: nvvm.mma.sync
-      %d = nvgpu.mma.sync (%a, %b, %acc) {mmaShape = [16, 8, 16]}
-         : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
-      scf.yield %d : vector<2x2xf32>
+      %d = nvvm.mma.sync A[%a, %a, %a, %a] B[%a, %a] C[%x0, %x0, %x0, %x0] {layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>, shape = #nvvm.shape<m = 16, n = 8, k = 16>}
+         : (vector<2xf16>, vector<2xf16>, f32) -> !llvm.struct<(f32, f32, f32, f32)>
+      %d0 = llvm.extractvalue %d[0] : !llvm.struct<(f32, f32, f32, f32)>
+      %d1 = llvm.extractvalue %d[1] : !llvm.struct<(f32, f32, f32, f32)>
+      %d2 = vector.insert %d0, %acc[0, 0] : f32 into vector<2x2xf32>
+      %d3 = vector.insert %d1, %d2[0, 1] : f32 into vector<2x2xf32>
+      scf.yield %d3 : vector<2x2xf32>
     }
     %x = vector.extract %sum[0, 0] : f32 from vector<2x2xf32>
     %o = arith.constant 1 : i32

@@ -51,6 +51,11 @@ module {
       %0 = fa.load_tile %s[%c0, %c0] : memref<64x64xf16, #wg> -> vector<16x16xf16>
       // A fragment is a lane's share.
       %1 = arith.addf %x, %x : vector<2x2xf32>
+      // Views have no conversion in the lower stage, nor have other dialects.
+      // expected-error @+1 {{after stage distribute: 'memref.subview' is left}}
+      %2 = memref.subview %s[0, 0] [16, 64] [1, 1] : memref<64x64xf16, #wg> to memref<16x64xf16, strided<[64, 1]>, #wg>
+      // expected-error @+1 {{after stage distribute: 'affine.apply' is left}}
+      %3 = affine.apply affine_map<(i) -> (i)>(%c0)
       gpu.return
     }
   }

@@ -30,9 +30,16 @@ static bool keepsPointer(memref::ReinterpretCastOp cast) {
              getViewedMemref(metadata.getSource()) == source;
   int64_t own;
   SmallVector<int64_t> strides;
-  auto type = cast_or_null<MemRefType>(source.getType());
+  auto type = dyn_cast<MemRefType>(source.getType());
   return type && succeeded(type.getStridesAndOffset(strides, own)) &&
          !ShapedType::isDynamic(own) && getConstantIntValue(offset) == own;
+}
+
+/// Whether `memref` is ranked and has dimension `dim`; memref.dim may ask for
+/// others.
+static bool hasDimension(Value memref, int64_t dim) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  return type && dim >= 0 && dim < type.getRank();
 }
 
 /// The memref that `memref` is a view of, if it begins at the same element.
@@ -170,6 +177,10 @@ FailureOr<Value> KernelArguments::getView(Value memref) {
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return emitError(memref.getLoc()) << type << " has no strides";
+  if (!type.getElementType().isIntOrFloat())
+    return emitError(memref.getLoc())
+           << type << " cannot be handed to a kernel; elements must be "
+           << "integers or floats";
   Value pointer = getArgument(
       {Kind::Pointer, getViewedMemref(memref), 0},
       LLVM::LLVMPointerType::get(builder.getContext(), kGlobalAddressSpace));
@@ -204,7 +215,7 @@ FailureOr<Value> KernelArguments::getScalar(Value scalar) {
   Operation *op = scalar.getDefiningOp();
   if (auto dim = dyn_cast_or_null<memref::DimOp>(op))
     if (std::optional<int64_t> index = dim.getConstantIndex();
-        index && isa<MemRefType>(dim.getSource().getType()))
+        index && hasDimension(dim.getSource(), *index))
       return getSize(dim.getSource(), *index);
   if (auto metadata = dyn_cast_or_null<memref::ExtractStridedMetadataOp>(op)) {
     auto dim = llvm::find(metadata.getSizes(), scalar);
@@ -373,7 +384,8 @@ FailureOr<std::string> KernelArguments::getExtentText(Value host) {
     return std::to_string(*constant);
   Operation *op = host.getDefiningOp();
   if (auto dim = dyn_cast_or_null<memref::DimOp>(op))
-    if (std::optional<int64_t> index = dim.getConstantIndex())
+    if (std::optional<int64_t> index = dim.getConstantIndex();
+        index && hasDimension(dim.getSource(), *index))
       return getDimText(dim.getSource(), *index);
   if (!op || op->getNumOperands() != 2)
     return failure();

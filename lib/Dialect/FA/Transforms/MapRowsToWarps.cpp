@@ -57,6 +57,8 @@ public:
 
 private:
   LogicalResult visit(Operation *op);
+  LogicalResult verifyOperands(Operation *op);
+  LogicalResult visitContraction(vector::ContractionOp op);
   LogicalResult visitBroadcast(vector::BroadcastOp op);
   LogicalResult visitReduction(vector::MultiDimReductionOp op);
   LogicalResult visitShapeCast(vector::ShapeCastOp op);
@@ -174,14 +176,56 @@ LogicalResult RowAnalysis::visitShapeCast(vector::ShapeCastOp op) {
   return success();
 }
 
+LogicalResult RowAnalysis::visitContraction(vector::ContractionOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (maps[2].getNumResults() == 0 || maps[0].getNumResults() == 0 ||
+      maps[0].getResult(0) != maps[2].getResult(0) ||
+      llvm::is_contained(maps[1].getResults(), maps[0].getResult(0)))
+    return op.emitOpError("must have the query rows in dimension 0 of its "
+                          "left operand and of its result, and nowhere else");
+  mark(op.getLhs(), Rows::Query, op);
+  mark(op.getRhs(), Rows::Whole, op);
+  mark(op.getAcc(), Rows::Query, op);
+  mark(op.getResult(), Rows::Query, op);
+  return success();
+}
+
+/// A transfer moves rows of the memref as they lie: its vector's dimension 0
+/// is placed by the index that is shifted.
+static LogicalResult verifyTransfer(VectorTransferOpInterface op) {
+  if (op.getMask() || !op.getPermutationMap().isMinorIdentity())
+    return op->emitOpError("must move rows as they lie, without a mask or a "
+                           "permutation, to be divided among warps");
+  return success();
+}
+
+LogicalResult RowAnalysis::verifyOperands(Operation *op) {
+  auto isRankless = [](Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && (vector.getRank() == 0 || vector.isScalable());
+  };
+  for (Type type :
+       llvm::concat<const Type>(llvm::to_vector_of<Type>(op->getOperandTypes()),
+                                llvm::to_vector_of<Type>(op->getResultTypes())))
+    if (isRankless(type))
+      return op->emitOpError("has ")
+             << type << ", which has no rows to divide among warps";
+  for (Value operand : op->getOperands())
+    if (isVector(operand) && !isConstant(operand) &&
+        !program.getRegion().isAncestor(operand.getParentRegion()))
+      return op->emitOpError("uses a vector from outside the tile program; "
+                             "only constants are accepted");
+  return success();
+}
+
 LogicalResult RowAnalysis::visit(Operation *op) {
-  if (auto contract = dyn_cast<vector::ContractionOp>(op)) {
-    mark(contract.getLhs(), Rows::Query, op);
-    mark(contract.getRhs(), Rows::Whole, op);
-    mark(contract.getAcc(), Rows::Query, op);
-    mark(contract.getResult(), Rows::Query, op);
-    return success();
-  }
+  if (failed(verifyOperands(op)))
+    return failure();
+  if (auto contract = dyn_cast<vector::ContractionOp>(op))
+    return visitContraction(contract);
+  if (auto transfer = dyn_cast<VectorTransferOpInterface>(op))
+    if (failed(verifyTransfer(transfer)))
+      return failure();
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
     return visitBroadcast(broadcast);
   if (auto reduction = dyn_cast<vector::MultiDimReductionOp>(op))
@@ -276,7 +320,7 @@ LogicalResult RowMapper::collect(Value value) {
   if (!isVector(value) || !analysis.hasQueryRows(value))
     return success();
   auto type = cast<VectorType>(value.getType());
-  if (type.getRank() == 0 || type.getDimSize(0) != tileRows)
+  if (type.getDimSize(0) != tileRows)
     return emitError(value.getLoc())
            << "a vector of " << type << " should have " << tileRows
            << " query rows in dimension 0";

@@ -29,6 +29,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 namespace mlir::fa {
 #define GEN_PASS_DEF_FAMAPTOGPU
 #include "fa/Dialect/FA/Transforms/Passes.h.inc"
@@ -42,6 +44,19 @@ namespace {
 /// Where a buffer may begin in workgroup memory: a row of all banks.
 constexpr int64_t kBufferAlignment = 128;
 
+/// What a buffer takes in workgroup memory, where an i1 is a byte; the largest
+/// number where that cannot be counted.
+int64_t getBufferBytes(MemRefType type) {
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  for (int64_t extent : type.getShape())
+    if (llvm::MulOverflow(bytes, extent, bytes))
+      return std::numeric_limits<int64_t>::max();
+  int64_t padded = 0;
+  return llvm::AddOverflow(bytes, kBufferAlignment - 1, padded)
+             ? bytes
+             : padded / kBufferAlignment * kBufferAlignment;
+}
+
 class ProgramMapper {
 public:
   ProgramMapper(scf::ForallOp program, const CompleteSchedule &schedule,
@@ -54,6 +69,7 @@ public:
 
 private:
   LogicalResult verifyProgram();
+  LogicalResult verifyLimits();
   void createKernel();
   LogicalResult mapCaptures(KernelArguments &arguments);
   LogicalResult mapBlockIds(KernelArguments &arguments);
@@ -79,14 +95,63 @@ LogicalResult ProgramMapper::verifyProgram() {
   if (!program.isNormalized() || program.getNumResults() != 0)
     return program.emitOpError("a tile program must count from 0 by 1 and have "
                                "no results");
+  if (program.getRank() == 0)
+    return program.emitOpError("a tile program must have a dimension");
   if (program->getParentOfType<scf::ForallOp>())
     return program.emitOpError("is inside another scf.forall");
-  for (auto alloc : program.getBody()->getOps<memref::AllocOp>())
-    if (!isInWorkgroupMemory(alloc.getType()) ||
-        !alloc.getType().hasStaticShape() ||
-        !alloc.getType().getLayout().isIdentity())
-      return alloc.emitOpError("a buffer of a tile program must be contiguous "
-                               "workgroup memory of static extents");
+  if (function.getName().empty())
+    return function.emitOpError(
+        "needs a name, after which its kernel is named");
+  WalkResult walk = program.walk([&](memref::AllocOp alloc) {
+    MemRefType type = alloc.getType();
+    if (alloc->getBlock() != program.getBody())
+      alloc.emitOpError("a buffer of a tile program must be allocated directly "
+                        "in it");
+    else if (!isInWorkgroupMemory(type) || !type.hasStaticShape() ||
+             !type.getLayout().isIdentity())
+      alloc.emitOpError("a buffer of a tile program must be contiguous "
+                        "workgroup memory of static extents");
+    else if (!type.getElementType().isIntOrFloat() ||
+             alloc.getAlignment().value_or(1) > kBufferAlignment)
+      alloc.emitOpError("a buffer of a tile program must hold integers or "
+                        "floats, aligned to ")
+          << kBufferAlignment << " bytes at most";
+    else
+      return WalkResult::advance();
+    return WalkResult::interrupt();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  return verifyLimits();
+}
+
+/// The block and its buffers, by what the module's target has.
+LogicalResult ProgramMapper::verifyLimits() {
+  const TargetInfo *target = nullptr;
+  auto module = program->getParentOfType<ModuleOp>();
+  if (auto name = module->getAttrOfType<StringAttr>(kTargetAttr)) {
+    std::string error;
+    target = lookupTarget(name, error);
+    if (!target)
+      return module.emitError(error);
+  }
+  // What no target exceeds, where none is named.
+  int64_t maxThreads = target ? target->maxThreadsPerBlock : 1024;
+  if (threads > maxThreads)
+    return program.emitOpError("schedule key warps = ")
+           << threads / kWarpSize << " exceeds the " << maxThreads / kWarpSize
+           << " warps of a block";
+  int64_t bytes = 0;
+  int64_t maxBytes = target ? target->maxDynamicSharedBytes
+                            : std::numeric_limits<int32_t>::max();
+  for (auto alloc : program.getBody()->getOps<memref::AllocOp>()) {
+    int64_t size = 0;
+    if (llvm::AddOverflow(bytes, getBufferBytes(alloc.getType()), size) ||
+        size > maxBytes)
+      return program.emitOpError("buffers need more than the ")
+             << maxBytes << " bytes of workgroup memory of a block";
+    bytes = size;
+  }
   return success();
 }
 
@@ -292,9 +357,7 @@ void ProgramMapper::placeBuffers() {
         user->erase();
     buffer.replaceAllUsesWith(view.getResult());
     buffer.erase();
-    MemRefType type = view.getType();
-    int64_t bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
-    sharedBytes += llvm::alignTo(bytes, kBufferAlignment);
+    sharedBytes += getBufferBytes(view.getType());
   }
 }
 

@@ -55,31 +55,79 @@ struct BlockCopies {
   Value restart; // i1, or null: the loop begins at the first block of all
 };
 
+/// Whether an op has a part in the counting of copies.
+bool isCopyOp(Operation *op) {
+  return isa<CopyTileOp, CommitCopiesOp, WaitCopiesOp>(op);
+}
+
+/// The ops in their order; what stands between them may be anything that
+/// touches no memory.
+bool matchSequence(BlockCopies &found) {
+  for (Operation &op : *found.loop.getBody()) {
+    if (auto barrier = dyn_cast<gpu::BarrierOp>(op)) {
+      if (found.wait) {
+        found.lastBarrier = barrier;
+        return true;
+      }
+      if (found.firstBarrier)
+        return false;
+      found.firstBarrier = barrier;
+    } else if (auto copy = dyn_cast<CopyTileOp>(op)) {
+      if (!found.firstBarrier || found.commit)
+        return false;
+      found.copies.push_back(copy);
+    } else if (auto commit = dyn_cast<CommitCopiesOp>(op)) {
+      if (found.copies.empty() || found.commit)
+        return false;
+      found.commit = commit;
+    } else if (auto wait = dyn_cast<WaitCopiesOp>(op)) {
+      if (!found.commit || found.wait)
+        return false;
+      found.wait = wait;
+    } else if (found.firstBarrier && !isMemoryEffectFree(&op)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+/// A copy is repeated for other blocks: what places it follows from the
+/// block's number and from values before the loop, by ops that may be repeated.
+LogicalResult verifyRepeatable(CopyTileOp copy, Value value, scf::ForOp loop) {
+  Operation *op = value.getDefiningOp();
+  bool isInside = value.getParentRegion() == &loop.getRegion();
+  if (!isInside || value == loop.getInductionVar())
+    return success();
+  if (!op || !isPure(op) || op->getNumRegions() != 0)
+    return copy.emitOpError("cannot run ahead: its place depends on what an "
+                            "iteration before it computes");
+  for (Value operand : op->getOperands())
+    if (failed(verifyRepeatable(copy, operand, loop)))
+      return failure();
+  return success();
+}
+
 FailureOr<BlockCopies> matchBlockCopies(scf::ForOp loop) {
   BlockCopies found;
   found.loop = loop;
-  llvm::append_range(found.copies, loop.getBody()->getOps<CopyTileOp>());
-  for (Operation &op : *loop.getBody()) {
-    if (auto barrier = dyn_cast<gpu::BarrierOp>(op)) {
-      if (!found.firstBarrier)
-        found.firstBarrier = barrier;
-      else if (!found.lastBarrier)
-        found.lastBarrier = barrier;
-    } else if (auto commit = dyn_cast<CommitCopiesOp>(op)) {
-      found.commit = commit;
-    } else if (auto wait = dyn_cast<WaitCopiesOp>(op)) {
-      found.wait = wait;
-    }
-  }
-  for (CopyTileOp copy : found.copies)
-    for (Value index : copy.getDestIndices())
-      if (!isConstantIntValue(index, 0))
-        return copy.emitOpError("must fill its tile from the first element");
-  if (found.copies.empty() || !found.lastBarrier || !found.commit ||
-      !found.wait)
+  bool isMatched = matchSequence(found);
+  size_t number = 0;
+  loop.walk([&](Operation *op) { number += isCopyOp(op); });
+  if (!isMatched || number != found.copies.size() + 2)
     return loop.emitOpError(
         "does not fill its tiles as fa-promote-tiles "
         "leaves it: barrier, copies, commit, wait, barrier");
+  for (CopyTileOp copy : found.copies) {
+    if (!llvm::all_of(copy.getDestIndices(),
+                      [](Value index) { return isConstantIntValue(index, 0); }))
+      return copy.emitOpError("must fill its tile from the first element");
+    if (copy.getSource().getParentRegion() == &loop.getRegion())
+      return copy.emitOpError(
+          "source must be defined before the loop over K/V blocks");
+    for (Value index : copy.getSourceIndices())
+      if (failed(verifyRepeatable(copy, index, loop)))
+        return failure();
+  }
   return found;
 }
 
@@ -104,6 +152,52 @@ Value cloneSlice(OpBuilder &builder, Value value, scf::ForOp loop,
   return mapping.lookup(value);
 }
 
+/// Whether two values are computed alike from their loops' block numbers.
+bool isSameSlice(Value a, scf::ForOp aLoop, Value b, scf::ForOp bLoop) {
+  if (isSameIndex(a, b) ||
+      (a == aLoop.getInductionVar() && b == bLoop.getInductionVar()))
+    return true;
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  if (!x || !y || x->getBlock() != aLoop.getBody() ||
+      y->getBlock() != bLoop.getBody() || x->getName() != y->getName() ||
+      x->getAttrDictionary() != y->getAttrDictionary() ||
+      x->getNumOperands() != y->getNumOperands() || x->getNumRegions() != 0 ||
+      cast<OpResult>(a).getResultNumber() !=
+          cast<OpResult>(b).getResultNumber())
+    return false;
+  return llvm::all_of(
+      llvm::zip_equal(x->getOperands(), y->getOperands()), [&](auto pair) {
+        return isSameSlice(std::get<0>(pair), aLoop, std::get<1>(pair), bLoop);
+      });
+}
+
+/// Whether two loops copy the same tiles of a block, one for the other.
+bool copiesSameTiles(BlockCopies &a, BlockCopies &b) {
+  auto isSame = [&](auto pair) {
+    auto [x, y] = pair;
+    return x.getSource() == y.getSource() && x.getDest() == y.getDest() &&
+           llvm::all_of(
+               llvm::zip_equal(x.getSourceIndices(), y.getSourceIndices()),
+               [&](auto indices) {
+                 return isSameSlice(std::get<0>(indices), a.loop,
+                                    std::get<1>(indices), b.loop);
+               });
+  };
+  return a.copies.size() == b.copies.size() &&
+         llvm::all_of(llvm::zip_equal(a.copies, b.copies), isSame);
+}
+
+/// Makes what computes `value` inside `loop` computable at `point`.
+LogicalResult hoistSlice(Value value, scf::ForOp loop, Operation *point) {
+  if (value.getParentRegion() != &loop.getRegion())
+    return hoistBefore(value, point);
+  if (Operation *op = value.getDefiningOp())
+    for (Value operand : op->getOperands())
+      if (failed(hoistSlice(operand, loop, point)))
+        return failure();
+  return success();
+}
+
 class CopyPipeliner {
 public:
   CopyPipeliner(scf::ForallOp program, int64_t stages)
@@ -113,6 +207,8 @@ public:
 
 private:
   LogicalResult matchLoops();
+  LogicalResult verifyTiles();
+  LogicalResult verifySurroundings();
   LogicalResult emitPrologue();
   void shortenFullLoops();
   void addRemainderLoop(size_t position);
@@ -165,9 +261,69 @@ LogicalResult CopyPipeliner::matchLoops() {
     if (failed(block))
       return failure();
     block->restart = restart;
-    if (!blocks.empty() && block->copies.size() != blocks.front().copies.size())
+    if (!blocks.empty() && !copiesSameTiles(blocks.front(), *block))
       return loop.emitOpError("copies other tiles than the loop before it");
     blocks.push_back(*block);
+  }
+  return success();
+}
+
+/// A tile becomes a ring only where all that touches it is rewritten: the
+/// copies, and loads inside the loops.
+LogicalResult CopyPipeliner::verifyTiles() {
+  for (CopyTileOp copy : blocks.front().copies) {
+    auto tile = copy.getDest().getDefiningOp<memref::AllocOp>();
+    if (!tile || tile->getBlock() != program.getBody())
+      return copy.emitOpError("destination must be a buffer that the tile "
+                              "program allocates");
+    if (llvm::count_if(tile->getUsers(), [&](Operation *user) {
+          return user->getParentOp() == copy->getParentOp() &&
+                 isa<CopyTileOp>(user);
+        }) != 1)
+      return copy.emitOpError("must be the only copy to its tile in the loop");
+    for (Operation *user : tile->getUsers()) {
+      bool isKnown = llvm::any_of(blocks, [&](BlockCopies &block) {
+        Operation *inBody = block.loop.getBody()->findAncestorOpInBlock(*user);
+        auto fill = dyn_cast<CopyTileOp>(user);
+        return inBody &&
+               (fill ? fill.getSource() != copy.getDest()
+                     : isa<LoadTileOp>(user) &&
+                           block.lastBarrier->isBeforeInBlock(inBody));
+      });
+      if (!isKnown)
+        return user->emitOpError(
+            "uses a tile of K or V; only the copies and "
+            "loads behind them in the loops over K/V blocks may");
+    }
+  }
+  return success();
+}
+
+/// Groups are counted: before the loops there is one for Q at most, and none
+/// is closed between them.
+LogicalResult CopyPipeliner::verifySurroundings() {
+  CommitCopiesOp commit;
+  bool isBehindFirst = false;
+  for (Operation &op : *program.getBody()) {
+    if (&op == blocks.back().loop)
+      break;
+    isBehindFirst |= &op == blocks.front().loop;
+    if (llvm::any_of(blocks,
+                     [&](BlockCopies &block) { return block.loop == &op; }))
+      continue;
+    if (isBehindFirst && op.walk([](Operation *inner) {
+                             return isCopyOp(inner) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+                           }).wasInterrupted())
+      return op.emitOpError("copies, or waits for copies, between the loops "
+                            "over K/V blocks");
+    bool isWait = isa<WaitCopiesOp>(op);
+    if ((commit && isa<CommitCopiesOp, CopyTileOp>(op)) || (!commit && isWait))
+      return op.emitOpError("before the loops over K/V blocks copies are "
+                            "closed by one fa.commit_copies, and waited for "
+                            "behind it");
+    if (auto close = dyn_cast<CommitCopiesOp>(op))
+      commit = close;
   }
   return success();
 }
@@ -177,6 +333,8 @@ LogicalResult CopyPipeliner::run() {
     return failure();
   if (blocks.empty())
     return success();
+  if (failed(verifyTiles()) || failed(verifySurroundings()))
+    return failure();
   first = blocks.front().loop.getLowerBound();
   end = blocks.back().loop.getUpperBound();
   makeRings();
@@ -237,24 +395,36 @@ void CopyPipeliner::emitGuardedCopies(BlockCopies &pattern, Value block,
 /// The first S - 1 blocks, the first of them together with Q. A wait of Q's
 /// own, when Q goes to registers, becomes a wait for that group.
 LogicalResult CopyPipeliner::emitPrologue() {
-  Operation *point = blocks.front().loop;
-  WaitCopiesOp queryWait;
-  for (Operation &op : llvm::make_early_inc_range(*program.getBody())) {
+  CommitCopiesOp queryCommit;
+  SmallVector<WaitCopiesOp> queryWaits;
+  for (Operation &op : *program.getBody()) {
     if (&op == blocks.front().loop)
       break;
-    if (isa<CommitCopiesOp>(op)) {
-      point = op.getNextNode();
-      op.erase();
-    } else if (auto wait = dyn_cast<WaitCopiesOp>(op)) {
-      queryWait = wait;
-    }
+    if (auto commit = dyn_cast<CommitCopiesOp>(op))
+      queryCommit = commit;
+    else if (auto wait = dyn_cast<WaitCopiesOp>(op))
+      queryWaits.push_back(wait);
   }
+  Operation *point = queryCommit ? queryCommit.getOperation()
+                                 : blocks.front().loop.getOperation();
   if (failed(hoistBefore(first, point)) || failed(hoistBefore(end, point)))
     return failure();
+  for (CopyTileOp copy : blocks.front().copies) {
+    Operation *ring = rings.lookup(copy.getDest()).getDefiningOp();
+    if (point->isBeforeInBlock(ring))
+      ring->moveBefore(point);
+    if (failed(hoistBefore(copy.getSource(), point)))
+      return failure();
+    for (Value index : copy.getSourceIndices())
+      if (failed(hoistSlice(index, blocks.front().loop, point)))
+        return failure();
+  }
   builder.setInsertionPoint(point);
   emitFirstBlocks(blocks.front());
-  if (queryWait)
-    queryWait.setPending(stages - 2);
+  if (queryCommit)
+    queryCommit.erase();
+  for (WaitCopiesOp wait : queryWaits)
+    wait.setPending(stages - 2);
   return success();
 }
 

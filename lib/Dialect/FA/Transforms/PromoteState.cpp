@@ -148,7 +148,8 @@ LogicalResult StatePromoter::promote(scf::ForOp loop, State &state) {
   OpBuilder builder(loop);
   auto carrying =
       scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(),
-                         loop.getUpperBound(), loop.getStep(), inits);
+                         loop.getUpperBound(), loop.getStep(), inits,
+                         /*bodyBuilder=*/nullptr, loop.getUnsignedCmp());
   carrying->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   carrying.getRegion().takeBody(loop.getRegion());
 

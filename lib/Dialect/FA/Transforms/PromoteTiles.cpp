@@ -32,7 +32,9 @@ namespace {
 /// contraction, from elsewhere. Masks and biases are read once by the lane
 /// that needs them.
 bool isMatrixOperand(LoadTileOp load) {
-  if (isInWorkgroupMemory(load.getSource().getType()))
+  auto type = cast<VectorType>(load.getResult().getType());
+  if (type.getRank() != 2 || load.getEachRow() ||
+      isInWorkgroupMemory(load.getSource().getType()))
     return false;
   return llvm::any_of(load->getUses(), [](OpOperand &use) {
     auto contract = dyn_cast<vector::ContractionOp>(use.getOwner());
@@ -63,7 +65,8 @@ private:
   void loadAtUses(LoadTileOp load, Value tile);
   void loadFrom(LoadTileOp load, Value tile, OpOperand &use);
 
-  void promoteResident(SmallVectorImpl<LoadTileOp> &loads);
+  LogicalResult promoteResident(SmallVectorImpl<LoadTileOp> &loads);
+  LogicalResult verifyResident(LoadTileOp load);
   LogicalResult promoteStreamed(scf::ForOp loop);
 
   Value getZero() { return getIndexConstant(program, 0); }
@@ -95,7 +98,8 @@ LogicalResult TilePromoter::run() {
   for (scf::ForOp loop : loops)
     for (LoadTileOp load : getMatrixOperands(loop.getBody()))
       getTile(load);
-  promoteResident(resident);
+  if (failed(promoteResident(resident)))
+    return failure();
   for (scf::ForOp loop : loops)
     if (failed(promoteStreamed(loop)))
       return failure();
@@ -148,11 +152,33 @@ void TilePromoter::loadAtUses(LoadTileOp load, Value tile) {
   load.erase();
 }
 
+/// Its tile is there from the first loop on, and what it is copied from must
+/// be known before that.
+LogicalResult TilePromoter::verifyResident(LoadTileOp load) {
+  for (Value operand : load->getOperands())
+    if (failed(hoistBefore(operand, loops.front())))
+      return failure();
+  bool inRegisters = schedule.query == QueryKind::Registers;
+  for (Operation *user : load->getUsers()) {
+    Operation *inBody = program.getBody()->findAncestorOpInBlock(*user);
+    bool isInLoop = llvm::is_contained(loops, inBody);
+    if (inRegisters ? inBody->isBeforeInBlock(loops.front()) : !isInLoop)
+      return user->emitOpError("uses a tile that is there ")
+             << (inRegisters ? "from the first loop over K/V blocks on"
+                             : "in the loops over K/V blocks only");
+  }
+  return success();
+}
+
 /// Q: copied once, before the loops. Its tile stays for all of them, or is
 /// read into registers at once.
-void TilePromoter::promoteResident(SmallVectorImpl<LoadTileOp> &loads) {
+LogicalResult
+TilePromoter::promoteResident(SmallVectorImpl<LoadTileOp> &loads) {
   if (loads.empty())
-    return;
+    return success();
+  for (LoadTileOp load : loads)
+    if (failed(verifyResident(load)))
+      return failure();
   builder.setInsertionPoint(loops.front());
   Location loc = loads.front().getLoc();
   SmallVector<Value> filled;
@@ -176,6 +202,7 @@ void TilePromoter::promoteResident(SmallVectorImpl<LoadTileOp> &loads) {
     load.replaceAllUsesWith(local.getResult());
     load.erase();
   }
+  return success();
 }
 
 /// K and V: copied in each iteration. The first barrier keeps the copies away
@@ -188,8 +215,8 @@ LogicalResult TilePromoter::promoteStreamed(scf::ForOp loop) {
   builder.setInsertionPointToStart(loop.getBody());
   auto barrier = gpu::BarrierOp::create(builder, loc);
   for (LoadTileOp load : loads)
-    for (Value index : load.getIndices())
-      if (failed(hoistBefore(index, barrier)))
+    for (Value operand : load->getOperands())
+      if (failed(hoistBefore(operand, barrier)))
         return failure();
   builder.setInsertionPointAfter(barrier);
 

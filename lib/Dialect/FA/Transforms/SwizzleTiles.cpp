@@ -31,7 +31,20 @@ namespace {
 bool isMatrixTile(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
   return isInWorkgroupMemory(type) && type.getRank() >= 2 &&
+         type.getElementType().isIntOrFloat() &&
          llvm::any_of(alloc->getUsers(), llvm::IsaPred<CopyTileOp>);
+}
+
+/// What lies in another order may only be touched by ops that know it.
+LogicalResult verifyUsers(memref::AllocOp alloc) {
+  if (!alloc.getType().getLayout().isIdentity())
+    return alloc.emitOpError("is a tile of type ")
+           << alloc.getType() << "; only contiguous tiles are swizzled";
+  for (Operation *user : alloc->getUsers())
+    if (!isa<CopyTileOp, LoadTileOp, memref::DeallocOp>(user))
+      return user->emitOpError("uses a swizzled tile; only fa.copy_tile and "
+                               "fa.load_tile know its order");
+  return success();
 }
 
 void swizzle(memref::AllocOp alloc) {
@@ -45,10 +58,14 @@ void swizzle(memref::AllocOp alloc) {
 
 struct FASwizzleTiles : public fa::impl::FASwizzleTilesBase<FASwizzleTiles> {
   void runOnOperation() override {
-    auto swizzleTiles = [](scf::ForallOp program, const CompleteSchedule &) {
+    auto swizzleTiles = [](scf::ForallOp program,
+                           const CompleteSchedule &) -> LogicalResult {
       for (auto alloc : program.getBody()->getOps<memref::AllocOp>())
-        if (isMatrixTile(alloc))
+        if (isMatrixTile(alloc)) {
+          if (failed(verifyUsers(alloc)))
+            return failure();
           swizzle(alloc);
+        }
       return success();
     };
     if (failed(forEachTileProgram(getOperation(), swizzleTiles)))

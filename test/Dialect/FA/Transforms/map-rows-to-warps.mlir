@@ -70,54 +70,6 @@ func.func @program_square(%sQ: memref<64x64xf16, #wg>, %sK: memref<64x64xf16, #w
 
 // -----
 
-func.func @negative_sum_over_rows(%L: memref<?xf32>) {
-  %c0 = arith.constant 0 : index
-  %f0 = arith.constant 0.0 : f32
-  scf.forall (%ib) in (4) {
-    %x = fa.load_tile %L[%c0] : memref<?xf32> -> vector<64xf32>
-    // expected-error @below {{reduces over query rows of several warps}}
-    %s = vector.multi_reduction <add>, %x, %f0 [0] : vector<64xf32> to f32
-    "test.use"(%s) : (f32) -> ()
-  } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 64, warps = 4, stages = 2, state = shared>}
-  return
-}
-
-// -----
-
-func.func @negative_unknown_op(%L: memref<?xf32>) {
-  %c0 = arith.constant 0 : index
-  scf.forall (%ib) in (4) {
-    %x = fa.load_tile %L[%c0] : memref<?xf32> -> vector<64xf32>
-    // expected-error @below {{cannot be divided among warps}}
-    %s = vector.extract %x[3] : f32 from vector<64xf32>
-    "test.use"(%s) : (f32) -> ()
-  } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 64, warps = 4, stages = 2, state = shared>}
-  return
-}
-
-// -----
-
-func.func @negative_rows_differ(%L: memref<?xf32>) {
-  %c0 = arith.constant 0 : index
-  scf.forall (%ib) in (4) {
-    // expected-error @below {{differs between query rows; only equal elements are supported}}
-    %x = arith.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : vector<16xf32>
-    fa.store_tile %x, %L[%c0] : vector<16xf32>, memref<?xf32>
-  } {fa.schedule = #fa.schedule<tile_q = 16, tile_kv = 64, warps = 1, stages = 2, state = shared>}
-  return
-}
-
-// -----
-
-func.func @negative_warps() {
-  // expected-error @below {{tile_q = 64 cannot be divided among warps = 8; each warp needs a multiple of 16 rows}}
-  scf.forall (%ib) in (4) {
-  } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 64, warps = 8, stages = 2, state = shared>}
-  return
-}
-
-// -----
-
 // The same row for all: no warp reads another one.
 // CHECK-LABEL: func @each_row
 // CHECK: %[[V:.*]] = fa.load_tile %{{.*}}[%c0{{.*}}] each_row : memref<64xf32> -> vector<16x64xf32>

@@ -128,40 +128,30 @@ func.func @b() {
 
 // -----
 
-func.func @negative_not_an_operand(%n: index) attributes {fa.operands = [{role = "scale", kind = "scalar", type = "index", dims = []}]} {
-  // expected-error @below {{the kernel's pointer of this value does not follow from the function's arguments}}
-  %m = memref.alloc(%n) : memref<?xf32>
+#wg = #gpu.address_space<workgroup>
+
+// An i1 is a byte: the second buffer begins behind the first.
+// CHECK-LABEL: gpu.func @bits_kernel
+// CHECK-DAG: %[[SECOND:.*]] = arith.constant 256 : index
+// CHECK-DAG: memref.view %{{.*}}[%[[SECOND]]][] : memref<0xi8, #gpu.address_space<workgroup>> to memref<4xf32
+func.func @bits() {
   scf.forall (%i) in (3) {
-    %x = memref.load %m[%i] : memref<?xf32>
-    "test.use"(%x) : (f32) -> ()
+    %m = memref.alloc() : memref<200xi1, #wg>
+    %n = memref.alloc() : memref<4xf32, #wg>
+    "test.use"(%m, %n) : (memref<200xi1, #wg>, memref<4xf32, #wg>) -> ()
   } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 32, warps = 2, stages = 2, state = registers>}
   return
 }
 
 // -----
 
-func.func @negative_grid(%n: index) attributes {fa.operands = [{role = "scale", kind = "scalar", type = "index", dims = []}]} {
-  // expected-error @below {{the number of blocks does not follow from the extents of the function's arguments}}
-  scf.forall (%i) in (%n) {
-    "test.use"(%i) : (index) -> ()
-  } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 32, warps = 2, stages = 2, state = registers>}
-  return
-}
-
-// -----
-
-func.func @negative_global_buffer() {
+// A dimension that there is not is an ordinary, undefined, value.
+// CHECK-LABEL: gpu.func @no_such_dimension_kernel
+func.func @no_such_dimension(%m: memref<?xf32>) {
+  %c5 = arith.constant 5 : index
+  %n = memref.dim %m, %c5 : memref<?xf32>
   scf.forall (%i) in (3) {
-    // expected-error @below {{a buffer of a tile program must be contiguous workgroup memory of static extents}}
-    %m = memref.alloc() : memref<4xf32>
-    "test.use"(%m) : (memref<4xf32>) -> ()
+    "test.use"(%n) : (index) -> ()
   } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 32, warps = 2, stages = 2, state = registers>}
-  return
-}
-
-// -----
-
-// expected-error @below {{describes operands but holds no scf.forall with a schedule; was it folded away?}}
-func.func @negative_no_program(%x: f32) attributes {fa.operands = [{role = "scale", kind = "scalar", type = "f32", dims = []}]} {
   return
 }

@@ -127,39 +127,3 @@ func.func @stages_three_full_only(%Q: memref<?x64xf16>, %K: memref<?x64xf16>, %e
   } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 16, warps = 2, stages = 3, state = registers>}
   return
 }
-
-// -----
-
-#wg = #gpu.address_space<workgroup>
-
-func.func @negative_gap(%K: memref<?x64xf16>, %full: index, %end: index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  scf.forall (%ib) in (4) {
-    %sK = memref.alloc() : memref<16x64xf16, #wg>
-    scf.for %jb = %c0 to %full step %c1 {
-      gpu.barrier
-      fa.copy_tile %K[%jb, %c0] to %sK[%c0, %c0] : memref<?x64xf16> to memref<16x64xf16, #wg>
-      fa.commit_copies
-      fa.wait_copies pending 0
-      gpu.barrier
-    } {fa.blocks = "full"}
-    // expected-error @below {{over K/V blocks must begin where the loop before it ended}}
-    scf.for %jb = %c1 to %end step %c1 {
-    } {fa.blocks = "partial"}
-  } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 16, warps = 2, stages = 2, state = registers>}
-  return
-}
-
-// -----
-
-func.func @negative_no_copies(%end: index) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  scf.forall (%ib) in (4) {
-    // expected-error @below {{does not fill its tiles as fa-promote-tiles leaves it}}
-    scf.for %jb = %c0 to %end step %c1 {
-    } {fa.blocks = "partial"}
-  } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 16, warps = 2, stages = 2, state = registers>}
-  return
-}

@@ -251,3 +251,140 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+#gl = #gpu.address_space<global>
+
+// The parts of a row sum are one column a lane, and a column has position 0.
+// CHECK-LABEL: gpu.func @columns_of_parts
+gpu.module @m {
+  gpu.func @columns_of_parts(%j: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // CHECK: %[[LANE:.*]] = arith.andi %{{.*}}, %c31_i64
+    // CHECK: %[[T:.*]] = arith.andi %[[LANE]], %c3_i64
+    // CHECK: %[[T32:.*]] = arith.trunci %[[T]]
+    // CHECK: arith.addi %arg0, %[[T32]]
+    %x = fa.tile_index %j dim 1 : vector<16x4xi32>
+    // CHECK: %[[ZERO:.*]] = arith.trunci %c0_i64{{.*}}
+    // CHECK: arith.addi %arg0, %[[ZERO]]
+    %y = fa.tile_index %j dim 1 : vector<16x1xi32>
+    gpu.return
+  }
+}
+
+// -----
+
+// An unsigned comparison would wrap if 2t were taken from the bound.
+// CHECK-LABEL: gpu.func @unsigned_columns
+gpu.module @m {
+  gpu.func @unsigned_columns(%n: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %j = fa.tile_index %c0 dim 1 : vector<16x8xi32>
+    %hi = vector.broadcast %n : i32 to vector<16x8xi32>
+    // CHECK-NOT: arith.subi
+    // CHECK: arith.cmpi ult, %{{.*}}, %arg0 : i32
+    %v = arith.cmpi ult, %j, %hi : vector<16x8xi32>
+    gpu.return
+  }
+}
+
+// -----
+
+#gl = #gpu.address_space<global>
+
+// Ops without vectors are entered; an i1 is a byte in memory.
+// CHECK-LABEL: gpu.func @nested
+gpu.module @m {
+  gpu.func @nested(%p: !llvm.ptr<1>, %i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %M = fa.view %p sizes [] strides [%i] : !llvm.ptr<1> to memref<4xi1, #gl>
+    // CHECK: scf.while
+    scf.while : () -> () {
+      // CHECK: %[[BYTE:.*]] = llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr<1> -> i8
+      // CHECK: %[[BIT:.*]] = arith.cmpi ne, %[[BYTE]], %c0_i8
+      // CHECK: scf.condition(%[[BIT]])
+      %b = memref.load %M[%i] : memref<4xi1, #gl>
+      scf.condition(%b)
+    } do {
+      scf.yield
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A loop that counts without sign goes on doing so.
+// CHECK-LABEL: gpu.func @unsigned_loop
+gpu.module @m {
+  gpu.func @unsigned_loop(%n: index, %f: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %m = vector.broadcast %f : f32 to vector<16xf32>
+    // CHECK: scf.for unsigned {{.*}} -> (f32, f32)
+    %r = scf.for unsigned %i = %n to %n step %n iter_args(%a = %m) -> (vector<16xf32>) {
+      scf.yield %a : vector<16xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+#gl = #gpu.address_space<global>
+
+// What a load reads behind the source's columns is zero too: all 8 chunks of a
+// row are written.
+// CHECK-LABEL: gpu.func @columns_behind
+gpu.module @m {
+  memref.global @smem : memref<0xi8, #wg> {alignment = 128}
+  gpu.func @columns_behind(%p: !llvm.ptr<1>, %s: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %K = fa.view %p sizes [%s] strides [%s, %c1] : !llvm.ptr<1> to memref<?x40xf16, strided<[?, ?]>, #gl>
+    %smem = memref.get_global @smem : memref<0xi8, #wg>
+    %sK = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<16x64xf16, #wg>
+    // CHECK-NOT: scf.if
+    // CHECK: %[[INSIDE:.*]] = arith.cmpi slt, %{{.*}}, %c40_i64
+    // CHECK: arith.select %[[INSIDE]], %c16_i32, %c0_i32
+    // CHECK: nvvm.cp.async.shared.global
+    fa.copy_tile %K[%c0, %c0] to %sK[%c0, %c0] in_bounds : memref<?x40xf16, strided<[?, ?]>, #gl> to memref<16x64xf16, #wg>
+    %k = fa.load_tile %sK[%c0, %c0] : memref<16x64xf16, #wg> -> vector<16x64xf16>
+    gpu.return
+  }
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+#gl = #gpu.address_space<global>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Another load between a tile's and its product becomes instructions that read
+// memory; the product reads the tile all the same.
+// CHECK-LABEL: gpu.func @load_between
+gpu.module @m {
+  memref.global @smem : memref<0xi8, #wg> {alignment = 128}
+  gpu.func @load_between(%p: !llvm.ptr<1>, %s: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %zero = arith.constant dense<0.0> : vector<16x16xf32>
+    %M = fa.view %p sizes [%s] strides [%s, %s] : !llvm.ptr<1> to memref<?x16xf32, strided<[?, ?]>, #gl>
+    %smem = memref.get_global @smem : memref<0xi8, #wg>
+    %sQ = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<32x16xf16, #wg>
+    %tid = gpu.thread_id x
+    %warp = arith.divui %tid, %c32 : index
+    %row = arith.muli %warp, %c16 : index
+    %q = fa.load_tile %sQ[%row, %c0] : memref<32x16xf16, #wg> -> vector<16x16xf16>
+    %k = fa.load_tile %sQ[%c0, %c0] : memref<32x16xf16, #wg> -> vector<16x16xf16>
+    %m = fa.load_tile %M[%c0, %c0] : memref<?x16xf32, strided<[?, ?]>, #gl> -> vector<16x16xf32>
+    // CHECK: llvm.load
+    // CHECK: nvvm.ldmatrix
+    // CHECK: nvvm.ldmatrix
+    // CHECK-COUNT-2: nvvm.mma.sync
+    %o = vector.contract {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+         %q, %k, %m : vector<16x16xf16>, vector<16x16xf16> into vector<16x16xf32>
+    gpu.return
+  }
+}

@@ -16,11 +16,15 @@ class GPUFuncOp;
 
 namespace mlir::fa {
 
+struct TargetInfo;
+
 #define GEN_PASS_DECL
 #include "fa/GPU/Passes.h.inc"
 
-/// Rewrites one kernel of warp-level values to lane-level ones.
-LogicalResult distributeToLanes(gpu::GPUFuncOp kernel);
+/// Rewrites one kernel of warp-level values to lane-level ones. An instruction
+/// that `target` does not have is an error; null asks for none.
+LogicalResult distributeToLanes(gpu::GPUFuncOp kernel,
+                                const TargetInfo *target = nullptr);
 
 #define GEN_PASS_REGISTRATION
 #include "fa/GPU/Passes.h.inc"

@@ -20,8 +20,9 @@ def FADistribute : Pass<"fa-distribute", "::mlir::gpu::GPUModuleOp"> {
     contraction becomes `mma.sync` with `ldmatrix` from the swizzled tiles in
     workgroup memory, a tile copy becomes `cp.async` of 16-byte chunks, and the
     probabilities enter the second product from the registers in which the
-    scores were computed. A vector for which there is no layout, or an op
-    without a rule, is an error.
+    scores were computed. A vector for which there is no layout, an op without a
+    rule, or an instruction that the module's target (`fa.target`, where it names
+    one) does not have, is an error.
 
     ```mlir
     %m = vector.multi_reduction <maxnumf>, %s, %ninf [1] : vector<16x8xf32> to vector<16xf32>

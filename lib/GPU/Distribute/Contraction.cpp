@@ -11,15 +11,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "../MMA/MmaSync.h"
+#include "KnownIndices.h"
 #include "LaneEmitter.h"
 
 using namespace mlir;
 using namespace mlir::fa;
 
-/// Whether a contraction may read the memory of a load itself: it stands behind
-/// it in the same block, and nothing in between writes memory or is a barrier.
-static bool mayReadAt(LoadTileOp load, Operation *user) {
-  if (!isa<vector::ContractionOp>(user) || user->getBlock() != load->getBlock())
+/// Whether a contraction may read the memory of a load itself: the load gives
+/// its left or right operand and stands before it in the same block, and
+/// nothing in between writes memory or is a barrier.
+static bool mayReadAt(LoadTileOp load, OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (!isa<vector::ContractionOp>(user) || use.getOperandNumber() > 1 ||
+      user->getBlock() != load->getBlock())
     return false;
   for (Operation *between = load->getNextNode(); between != user;
        between = between->getNextNode())
@@ -31,25 +35,21 @@ static bool mayReadAt(LoadTileOp load, Operation *user) {
 bool fa::isReadByContraction(LoadTileOp load) {
   auto type = cast<MemRefType>(load.getSource().getType());
   return gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(type) &&
-         llvm::all_of(load->getUsers(),
-                      [&](Operation *user) { return mayReadAt(load, user); });
+         llvm::all_of(load->getUses(),
+                      [&](OpOperand &use) { return mayReadAt(load, use); });
 }
 
-/// The load behind an operand when the contraction reads memory itself.
-static LoadTileOp fusibleLoad(vector::ContractionOp op, Value operand) {
+LoadTileOp LaneEmitter::fusedLoad(Value operand) {
   auto load = operand.getDefiningOp<LoadTileOp>();
-  return load && isReadByContraction(load) ? load : LoadTileOp();
+  return load && fusedLoads.contains(load) ? load : LoadTileOp();
 }
 
 void fa::loadTilesAtContractions(gpu::GPUFuncOp kernel) {
   kernel.walk([](LoadTileOp load) {
     if (load->hasOneUse() || !isReadByContraction(load))
       return;
-    for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
-      auto op = cast<vector::ContractionOp>(use.getOwner());
-      if (fusibleLoad(op, load) == load)
-        use.set(OpBuilder(op).clone(*load)->getResult(0));
-    }
+    for (OpOperand &use : llvm::make_early_inc_range(load->getUses()))
+      use.set(OpBuilder(use.getOwner()).clone(*load)->getResult(0));
   });
 }
 
@@ -58,12 +58,23 @@ LaneEmitter::matrixSource(LoadTileOp load) {
   FailureOr<TileAddress> address = resolve(load, load.getSource());
   if (failed(address))
     return failure();
-  auto type = cast<MemRefType>(load.getSource().getType());
+  MemRefType type = address->type;
   Type element = type.getElementType();
   if (!address->swizzled)
     return load.emitOpError("a product needs a swizzled tile");
+  if (failed(verifyMatrixTile(load)) ||
+      failed(verifyInside(
+          load, type, load.getIndices(),
+          cast<VectorType>(load.getResult().getType()).getShape())) ||
+      (!element.isF32() &&
+       failed(require(&TargetInfo::hasMatrixLoad, load, "ldmatrix"))))
+    return failure();
   int64_t pitchBytes =
       type.getShape().back() * type.getElementTypeBitWidth() / 8;
+  if (pitchBytes % 16 != 0 || !llvm::isPowerOf2_64(pitchBytes))
+    return load.emitOpError("a product needs rows of a power of two of 16-byte "
+                            "chunks, found ")
+           << type;
   SmallVector<Value> indices;
   for (Value index : load.getIndices())
     indices.push_back(toI64(index));
@@ -96,14 +107,9 @@ LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
     Value chunkBit = rowsAreColumns ? low : high;
     Value inner = mask(atTop.lane, 7);
     Value laneRow = add(inner, mul(rowBit, constant(8)));
-    Value flip = inner;
-    if (source.swizzle.rowsPerLine() > 1)
-      flip = shr(flip, llvm::Log2_64(source.swizzle.rowsPerLine()));
-    flip = mask(flip, source.swizzle.span() - 1);
-    Value place =
-        arith::XOrIOp::create(b, add(chunkBit, constant(chunk)), flip);
-    laneOffset = add(mul(laneRow, constant(source.pitchBytes)),
-                     mul(place, constant(16)));
+    Value flip = flipOf(source.swizzle, inner);
+    Value place = placeOf(add(chunkBit, constant(chunk)), flip);
+    laneOffset = add(mul(laneRow, constant(source.pitchBytes)), place);
   }
   Value address = offset(offset(source.origin, laneOffset),
                          row * source.pitchBytes + far * 16);
@@ -128,18 +134,67 @@ static FailureOr<bool> isRightTransposed(vector::ContractionOp op) {
   return failure();
 }
 
+LogicalResult fa::verifyMatrixTile(LoadTileOp load) {
+  auto tile = cast<VectorType>(load.getResult().getType());
+  if (load.getEachRow() || tile.getRank() != 2 ||
+      tile.getDimSize(0) % kPieceRows != 0 || tile.getDimSize(1) % kPieceK != 0)
+    return load.emitOpError("a product needs rows and columns in multiples of "
+                            "16, found ")
+           << tile << (load.getEachRow() ? " of one row" : "");
+  if (!matchPattern(load.getIndices().back(), m_Zero()) ||
+      !isMultipleOf(*std::prev(load.getIndices().end(), 2), 8))
+    return load.emitOpError("a tile of a product begins at column 0 and at a "
+                            "row that is a multiple of 8, as the swizzle does");
+  return success();
+}
+
+/// A sum of products in whole pieces: of 16 bits by mma.sync.m16n8k16, two
+/// columns of pieces at a time, or of f32.
+LogicalResult LaneEmitter::verifyContraction(vector::ContractionOp op) {
+  auto iterators = op.getIteratorTypesArray();
+  if (op.getKind() != vector::CombiningKind::ADD ||
+      iterators !=
+          ArrayRef<vector::IteratorType>{vector::IteratorType::parallel,
+                                         vector::IteratorType::parallel,
+                                         vector::IteratorType::reduction})
+    return op.emitOpError("expected a sum of products over k, found kind ")
+           << stringifyCombiningKind(op.getKind());
+  VectorType lhs = op.getLhsType(), rhs = op.getRhsType();
+  auto acc = cast<VectorType>(op.getAccType());
+  Type element = lhs.getElementType();
+  if (!isa<Float16Type, BFloat16Type, Float32Type>(element) ||
+      rhs.getElementType() != element || !acc.getElementType().isF32())
+    return op.emitOpError("expected products of f16, bf16 or f32 added up in "
+                          "f32, found ")
+           << element << ", " << rhs.getElementType() << " and "
+           << acc.getElementType();
+  int64_t m = acc.getDimSize(0), n = acc.getDimSize(1), k = lhs.getDimSize(1);
+  if (m % kPieceRows != 0 || n % (2 * kPieceCols) != 0 || k % kPieceK != 0)
+    return op.emitOpError("expected m, n and k in multiples of 16, found ")
+           << m << ", " << n << " and " << k;
+  if (!target || element.isF32())
+    return success();
+  const MmaShape *shape =
+      target->findMma(element.isF16() ? MmaElement::F16 : MmaElement::BF16);
+  if (!shape || shape->m != kPieceRows || shape->n != kPieceCols ||
+      shape->k != kPieceK)
+    return op.emitOpError("needs mma.sync.m16n8k16 of ")
+           << element << ", which " << target->name << " does not have";
+  return success();
+}
+
 LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
   FailureOr<bool> transpose = isRightTransposed(op);
-  LoadTileOp rightLoad = fusibleLoad(op, op.getRhs());
-  if (failed(transpose))
+  if (failed(transpose) || failed(verifyContraction(op)))
     return failure();
+  LoadTileOp rightLoad = fusedLoad(op.getRhs());
   if (!rightLoad)
     return op.emitOpError("the right operand must be a tile in workgroup "
                           "memory, loaded in the same block");
   FailureOr<MatrixSource> right = matrixSource(rightLoad);
   if (failed(right))
     return failure();
-  LoadTileOp leftLoad = fusibleLoad(op, op.getLhs());
+  LoadTileOp leftLoad = fusedLoad(op.getLhs());
   FailureOr<MatrixSource> left = failure();
   if (leftLoad && failed(left = matrixSource(leftLoad)))
     return failure();
@@ -197,6 +252,10 @@ LogicalResult LaneEmitter::emitMatrixLoad(LoadTileOp op) {
   FailureOr<MatrixSource> source = matrixSource(op);
   if (failed(source))
     return failure();
+  if (!source->element.isF16() && !source->element.isBF16())
+    return op.emitOpError("is read into registers by ldmatrix, which gives f16 "
+                          "and bf16, found ")
+           << source->element;
   LaneShare share = *layoutOf(op, op.getResult());
   Values values(share.size());
   for (int64_t m = 0; m < share.rowPieces; ++m)

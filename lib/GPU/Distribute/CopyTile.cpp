@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../MMA/MmaSync.h"
+#include "KnownIndices.h"
 #include "LaneEmitter.h"
 
 using namespace mlir;
@@ -56,7 +57,7 @@ Value LaneEmitter::copyAligned(Value memref, const TileAddress &address) {
     return flag;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfter(memref.getDefiningOp());
-  int64_t bytes = address.type.getElementTypeBitWidth() / 8;
+  int64_t bytes = llvm::divideCeil(address.type.getElementTypeBitWidth(), 8);
   Value bits = LLVM::PtrToIntOp::create(b, b.getI64Type(), address.base);
   for (Value stride : ArrayRef<Value>(address.strides).drop_back())
     bits = arith::OrIOp::create(b, bits, mul(stride, constant(bytes)));
@@ -69,11 +70,14 @@ Value LaneEmitter::copyAligned(Value memref, const TileAddress &address) {
 }
 
 LogicalResult LaneEmitter::emitCopyAligned(CopyAlignedOp op) {
-  FailureOr<TileAddress> source = resolve(op, op.getSource());
+  FailureOr<TileAddress> source = resolvePlain(op, op.getSource());
   if (failed(source))
     return failure();
   auto type = cast<MemRefType>(op.getSource().getType());
+  if (type.getRank() == 0)
+    return op.emitOpError("source of type ") << type << " has no rows";
   bool possible =
+      !type.isDynamicDim(type.getRank() - 1) &&
       type.getShape().back() * type.getElementTypeBitWidth() % 128 == 0;
   Value flag =
       possible ? copyAligned(op.getSource(), *source) : zero(b.getI1Type());
@@ -82,15 +86,57 @@ LogicalResult LaneEmitter::emitCopyAligned(CopyAlignedOp op) {
   return success();
 }
 
+/// Columns of a tile that are read, beside those that are copied to it: they
+/// are zero.
+static int64_t findColumnsRead(Value tile) {
+  int64_t columns = 0;
+  for (Operation *user : tile.getUsers()) {
+    auto type = cast<MemRefType>(tile.getType());
+    auto load = dyn_cast<LoadTileOp>(user);
+    if (!load && !isa<CopyTileOp>(user))
+      return type.getShape().back();
+    if (load)
+      columns = std::max(
+          columns,
+          cast<VectorType>(load.getResult().getType()).getShape().back());
+  }
+  return columns;
+}
+
+LogicalResult LaneEmitter::verifyCopy(CopyTileOp op, const TileAddress &source,
+                                      const TileAddress &dest) {
+  if (source.type.getRank() != 2 || source.type.isDynamicDim(1) ||
+      gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(source.type))
+    return op.emitOpError("the source must be a matrix in global memory with "
+                          "static columns");
+  int64_t bits = dest.type.getElementTypeBitWidth();
+  if (bits != 16 && bits != 32)
+    return op.emitOpError("copies elements of 16 or 32 bits, found ")
+           << dest.type.getElementType();
+  int64_t rowBits = dest.type.getShape().back() * bits;
+  if (!dest.swizzled || rowBits % 128 != 0 ||
+      !llvm::isPowerOf2_64(rowBits / 128) || numThreads % (rowBits / 128) != 0)
+    return op.emitOpError("the destination needs swizzled rows of a power of "
+                          "two of 16-byte chunks that divides the block");
+  if (!matchPattern(op.getSourceIndices()[1], m_Zero()))
+    return op.emitOpError("the tile must start at the first column");
+  if (llvm::any_of(op.getDestIndices().take_back(2),
+                   [](Value index) { return !matchPattern(index, m_Zero()); }))
+    return op.emitOpError("must fill its tile from the first element");
+  if (failed(verifyInside(op, dest.type, op.getDestIndices(),
+                          dest.type.getShape().take_back(2))))
+    return failure();
+  return require(&TargetInfo::hasAsyncCopy, op, "cp.async");
+}
+
 LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
-  FailureOr<TileAddress> source = resolve(op, op.getSource());
+  FailureOr<TileAddress> source = resolvePlain(op, op.getSource());
+  if (failed(source))
+    return failure();
   FailureOr<TileAddress> dest = resolve(op, op.getDest());
-  if (failed(source) || failed(dest))
+  if (failed(dest) || failed(verifyCopy(op, *source, *dest)))
     return failure();
   ArrayRef<int64_t> shape = dest->type.getShape();
-  if (source->type.getRank() != 2 ||
-      ShapedType::isDynamic(source->type.getShape().back()))
-    return op.emitOpError("the source must be a matrix with static columns");
   CopyPlan plan;
   plan.source = *source;
   plan.dest = *dest;
@@ -99,17 +145,13 @@ LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
   plan.perChunk = 16 / plan.bytes;
   plan.rows = shape[shape.size() - 2];
   int64_t chunksPerRow = shape.back() / plan.perChunk;
-  if (!dest->swizzled || !llvm::isPowerOf2_64(chunksPerRow) ||
-      numThreads % chunksPerRow != 0)
-    return op.emitOpError("the destination needs swizzled rows of a power of "
-                          "two of 16-byte chunks that divides the block");
-  // The pitch may exceed what a product reads: 16 columns at a time.
-  plan.chunks = std::min<int64_t>(
-      chunksPerRow, llvm::alignTo(plan.columns(), kPieceK) / plan.perChunk);
+  // The pitch may exceed what is read.
+  int64_t columns = std::max(std::min(plan.columns(), shape.back()),
+                             findColumnsRead(op.getDest()));
+  plan.chunks =
+      std::min<int64_t>(chunksPerRow, llvm::divideCeil(columns, plan.perChunk));
   plan.rowsPerPass = numThreads / chunksPerRow;
   plan.firstRow = toI64(op.getSourceIndices()[0]);
-  if (!matchPattern(op.getSourceIndices()[1], m_Zero()))
-    return op.emitOpError("the tile must start at the first column");
   plan.chunksPerRow = chunksPerRow;
   SmallVector<Value> indices;
   for (Value index : op.getDestIndices())
@@ -119,8 +161,8 @@ LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
   plan.swizzle = ChunkSwizzle{chunksPerRow};
 
   dead.push_back(op);
-  if (op.getInBounds() && plan.rows % plan.rowsPerPass == 0 &&
-      plan.rowsPerPass % 8 == 0)
+  if (op.getInBounds() && plan.alignable() &&
+      plan.rows % plan.rowsPerPass == 0 && plan.rowsPerPass % 8 == 0)
     emitInBoundsCopy(plan);
   else
     emitBoundedCopy(plan);
@@ -144,18 +186,6 @@ void LaneEmitter::placeThread(CopyPlan &plan, Value thread) {
   b.setInsertionPointToStart(branch.thenBlock());
 }
 
-/// chunk XOR f(row), in bytes.
-static Value swizzledChunk(ImplicitLocOpBuilder &b, const ChunkSwizzle &swizzle,
-                           Value row, Value chunk) {
-  auto constant = [&](int64_t v) -> Value {
-    return arith::ConstantOp::create(b, b.getI64IntegerAttr(v));
-  };
-  Value flip = udivPow2(b, row, swizzle.rowsPerLine());
-  flip = arith::AndIOp::create(b, flip, constant(swizzle.span() - 1));
-  Value place = arith::XOrIOp::create(b, chunk, flip);
-  return arith::MulIOp::create(b, place, constant(16));
-}
-
 void LaneEmitter::emitInBoundsCopy(CopyPlan plan) {
   OpBuilder::InsertionGuard guard(b);
   placeThread(plan, atTop.thread);
@@ -167,7 +197,7 @@ void LaneEmitter::emitInBoundsCopy(CopyPlan plan) {
   Value dest = offset(
       plan.origin,
       add(mul(plan.threadRow, constant(plan.pitchBytes)),
-          swizzledChunk(b, plan.swizzle, plan.threadRow, plan.threadChunk)));
+          placeOf(plan.threadChunk, flipOf(plan.swizzle, plan.threadRow))));
   Value step =
       mul(plan.source.strides[0], constant(plan.rowsPerPass * plan.bytes));
   Value sourceBytes;
@@ -217,7 +247,7 @@ void LaneEmitter::emitBoundedCopy(CopyPlan plan) {
 void LaneEmitter::emitRow(const CopyPlan &plan, Value row) {
   Value dest = offset(
       plan.origin, add(mul(row, constant(plan.pitchBytes)),
-                       swizzledChunk(b, plan.swizzle, row, plan.threadChunk)));
+                       placeOf(plan.threadChunk, flipOf(plan.swizzle, row))));
   Value sourceRow = add(plan.firstRow, row);
   Value inside = less(sourceRow, plan.source.sizes[0]);
   if (!plan.alignable())

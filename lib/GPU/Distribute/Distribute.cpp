@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LaneEmitter.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/GPU/Passes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,9 +19,10 @@ namespace mlir::fa {
 using namespace mlir;
 using namespace mlir::fa;
 
-LogicalResult fa::distributeToLanes(gpu::GPUFuncOp kernel) {
+LogicalResult fa::distributeToLanes(gpu::GPUFuncOp kernel,
+                                    const TargetInfo *target) {
   loadTilesAtContractions(kernel);
-  return LaneEmitter(kernel).run();
+  return LaneEmitter(kernel, target).run();
 }
 
 /// Kernels without vectors and ops of ours are somebody else's.
@@ -38,8 +40,19 @@ static bool isOurs(gpu::GPUFuncOp kernel) {
 namespace {
 struct FADistribute : fa::impl::FADistributeBase<FADistribute> {
   void runOnOperation() override {
+    const TargetInfo *target = nullptr;
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    if (auto name = module ? module->getAttrOfType<StringAttr>(kTargetAttr)
+                           : StringAttr()) {
+      std::string error;
+      target = lookupTarget(name, error);
+      if (!target) {
+        getOperation().emitError(error);
+        return signalPassFailure();
+      }
+    }
     for (auto kernel : getOperation().getOps<gpu::GPUFuncOp>())
-      if (isOurs(kernel) && failed(distributeToLanes(kernel)))
+      if (isOurs(kernel) && failed(distributeToLanes(kernel, target)))
         return signalPassFailure();
   }
 };

@@ -68,16 +68,23 @@ LogicalResult LaneEmitter::emitColumnCompare(arith::CmpIOp op) {
   return success();
 }
 
-/// Whether a value is the column's position within its tile.
-static bool isTileColumn(Value value) {
-  auto index = value.getDefiningOp<TileIndexOp>();
-  return index && index.getDim() == 1 &&
-         matchPattern(index.getBase(), m_Zero());
+/// Whether a comparison is one of the column's position within its tile, to
+/// which 2t may be added on both sides: not by an unsigned one, which wraps.
+static bool comparesTileColumn(arith::CmpIOp op) {
+  auto index = op.getLhs().getDefiningOp<TileIndexOp>();
+  if (!index || index.getDim() != 1 || !matchPattern(index.getBase(), m_Zero()))
+    return false;
+  using Predicate = arith::CmpIPredicate;
+  return LaneShare::get(cast<VectorType>(index.getType()))->kind ==
+             LaneShare::Kind::Tile &&
+         !llvm::is_contained(
+             {Predicate::ult, Predicate::ule, Predicate::ugt, Predicate::uge},
+             op.getPredicate());
 }
 
 LogicalResult LaneEmitter::emitElementwise(Operation *op) {
   if (auto compare = dyn_cast<arith::CmpIOp>(op);
-      compare && isTileColumn(compare.getLhs()))
+      compare && comparesTileColumn(compare))
     return emitColumnCompare(compare);
   FailureOr<LaneShare> result = layoutOf(op, op->getResult(0));
   if (failed(result))
@@ -114,9 +121,8 @@ LogicalResult LaneEmitter::emitBroadcast(vector::BroadcastOp op) {
     replaceWithShare(op, Values(share.size(), source));
     return success();
   }
-  FailureOr<LaneShare> row = layoutOf(op, source);
-  if (failed(row) || sourceType.getRank() != 2 ||
-      row->kind != LaneShare::Kind::Row)
+  LaneShare row = *layoutOf(op, source);
+  if (sourceType.getRank() != 2 || row.kind != LaneShare::Kind::Row)
     return op.emitOpError(
                "only scalars and columns (Mx1) are broadcast, found ")
            << sourceType;
@@ -161,7 +167,11 @@ LogicalResult LaneEmitter::emitTileIndex(TileIndexOp op) {
           Value &value = values[share.at(m, n, half, e)];
           if (value)
             continue;
-          Value position = op.getDim() == 0 ? rowOf(m, half) : columnOf(n, e);
+          Value position = rowOf(m, half);
+          if (op.getDim() == 1)
+            position = share.kind == LaneShare::Kind::Tile      ? columnOf(n, e)
+                       : share.kind == LaneShare::Kind::Partial ? me.quadLane
+                                                                : constant(0);
           value = arith::AddIOp::create(b, base, toI32(position));
         }
   replaceWithShare(op, std::move(values));

@@ -22,19 +22,9 @@
 using namespace mlir;
 using namespace mlir::fa;
 
-/// f(row) of the swizzle. Eight rows further it is the same.
-Value LaneEmitter::flipOf(const ChunkSwizzle &swizzle, Value row) {
-  Value line = row;
-  if (swizzle.rowsPerLine() > 1)
-    line = arith::ShRUIOp::create(
-        b, row, constant(llvm::Log2_64(swizzle.rowsPerLine())));
-  return arith::AndIOp::create(b, line, constant(swizzle.span() - 1));
-}
-
 /// base + 16 (chunk XOR flip) bytes.
 Value LaneEmitter::chunkAt(Value base, Value chunk, Value flip) {
-  Value place = arith::XOrIOp::create(b, chunk, flip);
-  return offset(base, mul(place, constant(16)));
+  return offset(base, placeOf(chunk, flip));
 }
 
 /// `count` neighbours of f32.

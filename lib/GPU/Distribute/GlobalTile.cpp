@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../MMA/MmaSync.h"
+#include "KnownIndices.h"
 #include "LaneEmitter.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -23,6 +24,7 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
   if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(memref)) {
     if (!isReadByContraction(op))
       return emitMatrixLoad(op);
+    fusedLoads.insert(op);
     dead.push_back(op);
     return success();
   }
@@ -77,8 +79,6 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
 LogicalResult LaneEmitter::emitEachRow(LoadTileOp op, const TileAddress &source,
                                        const LaneShare &scalars,
                                        SmallVector<Value> indices) {
-  if (scalars.kind != LaneShare::Kind::Tile)
-    return op.emitOpError("only tiles are loaded with each_row");
   Value first = indices.back();
   Values values(scalars.size());
   for (int64_t n = 0; n < scalars.colPieces; ++n)
@@ -95,18 +95,26 @@ LogicalResult LaneEmitter::emitEachRow(LoadTileOp op, const TileAddress &source,
 }
 
 LogicalResult LaneEmitter::emitScalarLoad(memref::LoadOp op) {
-  FailureOr<TileAddress> source = resolve(op, op.getMemRef());
+  FailureOr<TileAddress> source = resolvePlain(op, op.getMemRef());
   if (failed(source))
     return failure();
   SmallVector<Value> indices;
   for (Value index : op.getIndices())
     indices.push_back(toI64(index));
-  Type type = op.getType();
-  Value value = LLVM::LoadOp::create(b, type, element(*source, indices),
-                                     type.getIntOrFloatBitWidth() / 8);
-  op.getResult().replaceAllUsesWith(value);
+  op.getResult().replaceAllUsesWith(
+      loadElement(op.getType(), element(*source, indices)));
   dead.push_back(op);
   return success();
+}
+
+Value LaneEmitter::loadElement(Type type, Value address) {
+  if (!type.isInteger(1))
+    return LLVM::LoadOp::create(b, type, address,
+                                type.getIntOrFloatBitWidth() / 8);
+  // One byte an element.
+  Value byte = LLVM::LoadOp::create(b, b.getI8Type(), address, 1);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, byte,
+                               zero(b.getI8Type()));
 }
 
 Value LaneEmitter::loadClamped(const TileAddress &source, ValueRange indices) {
@@ -118,16 +126,9 @@ Value LaneEmitter::loadClamped(const TileAddress &source, ValueRange indices) {
     clamped.push_back(minSigned(b, index, add(size, constant(-1))));
   }
   Type type = source.type.getElementType();
-  Value address = element(source, clamped), value;
-  if (type.isInteger(1)) {
-    // One byte an element.
-    Value byte = LLVM::LoadOp::create(b, b.getI8Type(), address, 1);
-    value = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, byte,
-                                  zero(b.getI8Type()));
+  Value value = loadElement(type, element(source, clamped));
+  if (type.isInteger(1))
     return arith::AndIOp::create(b, inside, value);
-  }
-  value =
-      LLVM::LoadOp::create(b, type, address, type.getIntOrFloatBitWidth() / 8);
   return arith::SelectOp::create(b, inside, value, zero(type));
 }
 
@@ -150,6 +151,9 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
   FailureOr<LaneShare> share = layoutOf(op, op.getValue());
   if (failed(dest) || failed(share))
     return failure();
+  if (dest->swizzled || dest->type.getElementType().isInteger(1))
+    return op.emitOpError("cannot store to ")
+           << (dest->swizzled ? "a swizzled tile" : "a memref of i1");
   dead.push_back(op);
   llvm::SaveAndRestore outer(me, numbersOf(readThread()));
   auto type = cast<VectorType>(op.getValue().getType());
@@ -166,7 +170,14 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
                          shareOf(op.getValue()));
   LaneShare scalars = *share;
   scalars.packed = false;
+  // Rows of a plane that is there: the leading indices are not the tile's.
+  Value plane;
+  for (size_t i = 0; i + 2 < first.size(); ++i) {
+    Value inside = less(first[i], dest->sizes[i]);
+    plane = plane ? arith::AndIOp::create(b, plane, inside) : inside;
+  }
   Value pairs = pairAligned(*dest);
+  bool isPaired = isMultipleOf(op.getIndices().back(), 2);
   for (int64_t m = 0; m < scalars.rowPieces; ++m)
     for (int64_t half : {0, 1}) {
       OpBuilder::InsertionGuard guard(b);
@@ -174,6 +185,8 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
       Value &row = indices[indices.size() - 2];
       row = add(row, rowOf(m, half));
       Value inside = less(row, dest->sizes[dest->sizes.size() - 2]);
+      if (plane)
+        inside = arith::AndIOp::create(b, inside, plane);
       auto guardOp = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
       b.setInsertionPointToStart(guardOp.thenBlock());
       indices.back() = constant(0);
@@ -184,7 +197,7 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
           pieces.push_back(values[scalars.at(m, n, half, e)]);
       auto branch = scf::IfOp::create(b, pairs, /*withElseRegion=*/true);
       b.setInsertionPointToStart(branch.thenBlock());
-      storeTileRow(*dest, rowBase, first.back(), pieces, /*paired=*/true);
+      storeTileRow(*dest, rowBase, first.back(), pieces, isPaired);
       b.setInsertionPointToStart(branch.elseBlock());
       storeTileRow(*dest, rowBase, first.back(), pieces, /*paired=*/false);
     }
@@ -250,6 +263,9 @@ LogicalResult LaneEmitter::storeRows(StoreTileOp op, const TileAddress &dest,
       OpBuilder::InsertionGuard guard(b);
       indices.back() = add(first, rowOf(m, half));
       Value inside = less(indices.back(), dest.sizes.back());
+      for (size_t i = 0; i + 1 < indices.size(); ++i)
+        inside =
+            arith::AndIOp::create(b, inside, less(indices[i], dest.sizes[i]));
       inside = arith::AndIOp::create(b, inside, isFirst);
       auto branch = scf::IfOp::create(b, inside, /*withElseRegion=*/false);
       b.setInsertionPointToStart(branch.thenBlock());
@@ -261,10 +277,21 @@ LogicalResult LaneEmitter::storeRows(StoreTileOp op, const TileAddress &dest,
 }
 
 LogicalResult LaneEmitter::emitTraceState(TraceStateOp op) {
-  FailureOr<TileAddress> dest = resolve(op, op.getDest());
+  FailureOr<TileAddress> dest = resolvePlain(op, op.getDest());
   if (failed(dest))
     return failure();
   LaneShare acc = *layoutOf(op, op.getAcc());
+  if (cast<VectorType>(op.getMax().getType()).getDimSize(0) !=
+          op.getAcc().getType().getDimSize(0) ||
+      op.getSum().getType().getDimSize(0) !=
+          op.getAcc().getType().getDimSize(0))
+    return op.emitOpError("max, sum and acc must have the same rows");
+  if (acc.kind != LaneShare::Kind::Tile ||
+      layoutOf(op, op.getSum())->kind != LaneShare::Kind::Partial)
+    return op.emitOpError("expected acc with columns in multiples of 8 and sum "
+                          "with ")
+           << kLanesPerRow << ", found " << op.getAcc().getType() << " and "
+           << op.getSum().getType();
   Values max = shareOf(op.getMax()), sum = shareOf(op.getSum());
   Values values = shareOf(op.getAcc());
   for (Value &part : sum)

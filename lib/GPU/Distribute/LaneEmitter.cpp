@@ -12,8 +12,16 @@
 using namespace mlir;
 using namespace mlir::fa;
 
-LaneEmitter::LaneEmitter(gpu::GPUFuncOp func)
-    : func(func), b(func.getLoc(), func.getContext()) {}
+LaneEmitter::LaneEmitter(gpu::GPUFuncOp func, const TargetInfo *target)
+    : func(func), target(target), b(func.getLoc(), func.getContext()) {}
+
+LogicalResult LaneEmitter::require(bool TargetInfo::*promise, Operation *user,
+                                   StringRef instruction) {
+  if (!target || target->*promise)
+    return success();
+  return user->emitOpError("needs ")
+         << instruction << ", which " << target->name << " does not have";
+}
 
 //===----------------------------------------------------------------------===//
 // Small arithmetic
@@ -112,6 +120,19 @@ Value LaneEmitter::columnOf(int64_t n, int64_t e) {
   return add(mul(me.quadLane, constant(2)), constant(n * kPieceCols + e));
 }
 
+Value LaneEmitter::flipOf(const ChunkSwizzle &swizzle, Value row) {
+  Value line = row;
+  if (swizzle.rowsPerLine() > 1)
+    line = arith::ShRUIOp::create(
+        b, row, constant(llvm::Log2_64(swizzle.rowsPerLine())));
+  return arith::AndIOp::create(b, line, constant(swizzle.span() - 1));
+}
+
+Value LaneEmitter::placeOf(Value chunk, Value flip) {
+  Value place = arith::XOrIOp::create(b, chunk, flip);
+  return mul(place, constant(16));
+}
+
 //===----------------------------------------------------------------------===//
 // Shares
 //===----------------------------------------------------------------------===//
@@ -128,7 +149,7 @@ FailureOr<LaneShare> LaneEmitter::layoutOf(Operation *op, Value value) {
   if (failed(share))
     return op->emitOpError("no lane layout covers ")
            << type << ": rows must be a multiple of 16, columns 1, 4 or a "
-           << "multiple of 8";
+           << "multiple of 8, elements integers or floats";
   return share;
 }
 
@@ -225,13 +246,21 @@ Value LaneEmitter::computeAnew(Value value, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
+/// A warp is 32 neighbours in x.
+LogicalResult LaneEmitter::verifyBlockSize() {
+  std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
+  if (!size || size->size() != 3 || (*size)[0] <= 0 ||
+      (*size)[0] % kWarpSize != 0 || (*size)[1] != 1 || (*size)[2] != 1)
+    return func.emitOpError("needs a known block size that is a multiple of 32 "
+                            "in x, and 1 in y and z");
+  numThreads = (*size)[0];
+  return success();
+}
+
 LogicalResult LaneEmitter::run() {
+  if (failed(verifyBlockSize()))
+    return failure();
   b.setInsertionPointToStart(&func.getBody().front());
-  if (std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize())
-    numThreads = (*size)[0];
-  if (numThreads == 0 || numThreads % kWarpSize != 0)
-    return func.emitOpError(
-        "needs a known block size that is a multiple of 32");
   me = atTop = numbersOf(toI64(gpu::ThreadIdOp::create(b, gpu::Dimension::x)));
   for (Block &block : func.getBody())
     if (failed(emitBlock(block)))
@@ -255,7 +284,24 @@ LogicalResult LaneEmitter::emitBlock(Block &block) {
   return success();
 }
 
+/// A memref that is read back to where it comes from, and goes.
+static bool isView(Value memref) {
+  return isa_and_nonnull<ViewOp, memref::SubViewOp, memref::ViewOp,
+                         memref::CastOp>(memref.getDefiningOp());
+}
+
+static bool takesViews(Operation *op) {
+  return isa<LoadTileOp, StoreTileOp, vector::TransferReadOp,
+             vector::TransferWriteOp, TraceStateOp, CopyTileOp, CopyAlignedOp,
+             memref::LoadOp, memref::SubViewOp, memref::CastOp>(op);
+}
+
 LogicalResult LaneEmitter::emitOp(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (isView(operand) && !takesViews(op))
+      return op->emitOpError("has no distribution to lanes of its operand of "
+                             "type ")
+             << operand.getType();
   for (Value operand : op->getOperands())
     if (isa<VectorType>(operand.getType()) && !shares.contains(operand) &&
         !isa_and_nonnull<LoadTileOp>(operand.getDefiningOp()))
@@ -309,8 +355,13 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
         return touchesVectors(op) ? emitConstant(op) : success();
       })
       .Default([&](Operation *op) -> LogicalResult {
-        if (!touchesVectors(op))
+        if (!touchesVectors(op)) {
+          for (Region &region : op->getRegions())
+            for (Block &block : region)
+              if (failed(emitBlock(block)))
+                return failure();
           return success();
+        }
         if (OpTrait::hasElementwiseMappableTraits(op) &&
             op->getNumResults() == 1)
           return emitElementwise(op);
@@ -324,7 +375,8 @@ LogicalResult LaneEmitter::emitFor(scf::ForOp op) {
   Values inits;
   expandValues(op.getInitArgs(), inits);
   auto loop = scf::ForOp::create(b, op.getLowerBound(), op.getUpperBound(),
-                                 op.getStep(), inits);
+                                 op.getStep(), inits, /*bodyBuilder=*/nullptr,
+                                 op.getUnsignedCmp());
   loop->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   loop.getRegion().takeBody(op.getRegion());
   Block *body = loop.getBody();

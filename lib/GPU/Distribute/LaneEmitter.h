@@ -41,6 +41,10 @@ struct TileAddress {
 /// that they read it by ldmatrix themselves.
 bool isReadByContraction(LoadTileOp load);
 
+/// Whether a load names a vector that ldmatrix can give: rank 2, rows and
+/// columns multiples of 16. An error when not.
+LogicalResult verifyMatrixTile(LoadTileOp load);
+
 /// Gives each contraction its own load. Where K and V are one tensor, one load
 /// may stand for both; what is emitted for the first contraction would part it
 /// from the second.
@@ -48,7 +52,8 @@ void loadTilesAtContractions(gpu::GPUFuncOp kernel);
 
 class LaneEmitter {
 public:
-  explicit LaneEmitter(gpu::GPUFuncOp func);
+  /// `target` may be null: then no instruction is asked for.
+  LaneEmitter(gpu::GPUFuncOp func, const TargetInfo *target);
 
   /// Rewrites the whole kernel; diagnostics name the op that has no rule.
   LogicalResult run();
@@ -57,6 +62,7 @@ private:
   using Values = SmallVector<Value>;
 
   // Structure (LaneEmitter.cpp).
+  LogicalResult verifyBlockSize();
   LogicalResult emitBlock(Block &block);
   LogicalResult emitOp(Operation *op);
   LogicalResult emitFor(scf::ForOp op);
@@ -88,6 +94,10 @@ private:
   /// Combines `value` over the four lanes of a quad.
   Value reduceQuad(vector::CombiningKind kind, Value value);
 
+  /// Refuses an instruction that the target has not, by its name.
+  LogicalResult require(bool TargetInfo::*promise, Operation *user,
+                        StringRef instruction);
+
   // Contraction.cpp
   LogicalResult emitContraction(vector::ContractionOp op);
   /// A tile in workgroup memory that products read, 16 bytes at a time.
@@ -97,6 +107,9 @@ private:
     ChunkSwizzle swizzle;
     Type element;
   };
+  LogicalResult verifyContraction(vector::ContractionOp op);
+  /// The load behind an operand that the contraction reads itself.
+  LoadTileOp fusedLoad(Value operand);
   FailureOr<MatrixSource> matrixSource(LoadTileOp load);
   /// Four registers: the 16x16 block at (row, chunk). `rowsAreColumns` pairs
   /// the 8x8 matrices as B of an operand whose rows are n needs them.
@@ -110,7 +123,6 @@ private:
   Values emitWeightedRows(const LaneShare &lhs, const LaneShare &acc,
                           const Values &weights, const MatrixSource &right,
                           Values d);
-  Value flipOf(const ChunkSwizzle &swizzle, Value row);
   Value chunkAt(Value base, Value chunk, Value flip);
 
   // GlobalTile.cpp
@@ -122,6 +134,8 @@ private:
   LogicalResult emitStoreTile(StoreTileOp op);
   LogicalResult emitScalarLoad(memref::LoadOp op);
   LogicalResult emitTraceState(TraceStateOp op);
+  /// An i1 takes a byte.
+  Value loadElement(Type type, Value address);
   Value loadClamped(const TileAddress &source, ValueRange indices);
   LogicalResult storeRows(StoreTileOp op, const TileAddress &dest,
                           ValueRange firstIndices);
@@ -132,22 +146,30 @@ private:
 
   // WorkgroupTile.cpp
   FailureOr<TileAddress> resolve(Operation *user, Value memref);
+  /// The same for an op that knows nothing of the swizzle.
+  FailureOr<TileAddress> resolvePlain(Operation *user, Value memref);
+  /// Refuses a place that is not known to lie inside a workgroup tile, `tile`
+  /// long in its last dimensions.
+  LogicalResult verifyInside(Operation *user, MemRefType memref,
+                             ValueRange indices, ArrayRef<int64_t> tile);
   /// The same, computed at the place of `user`: an address that is seldom
   /// needed is not kept in registers during a loop.
   FailureOr<TileAddress> resolveAt(Operation *user, Value memref,
                                    IRMapping &mapping);
   LogicalResult resolveView(ViewOp op, TileAddress &address);
-  LogicalResult resolveSubView(memref::SubViewOp op,
-                               FailureOr<TileAddress> source,
+  LogicalResult resolveSubView(memref::SubViewOp op, const TileAddress &source,
                                TileAddress &address,
                                function_ref<Value(Value)> compute);
   LogicalResult resolveWorkgroup(memref::ViewOp op, TileAddress &address);
   LogicalResult emitTransferRead(vector::TransferReadOp op);
   LogicalResult emitTransferWrite(vector::TransferWriteOp op);
+  LogicalResult verifyTransfer(VectorTransferOpInterface op);
 
   // CopyTile.cpp
   LogicalResult emitCopyTile(CopyTileOp op);
   LogicalResult emitCopyAligned(CopyAlignedOp op);
+  LogicalResult verifyCopy(CopyTileOp op, const TileAddress &source,
+                           const TileAddress &dest);
   struct CopyPlan;
   void placeThread(CopyPlan &plan, Value thread);
   void emitInBoundsCopy(CopyPlan plan);
@@ -175,7 +197,13 @@ private:
   /// Column within the tile: 8 n + 2 t + e.
   Value columnOf(int64_t n, int64_t e);
 
+  /// f(row) of the swizzle. Eight rows further it is the same.
+  Value flipOf(const ChunkSwizzle &swizzle, Value row);
+  /// Where a chunk lies in its row, in bytes: chunk XOR f(row).
+  Value placeOf(Value chunk, Value flip);
+
   gpu::GPUFuncOp func;
+  const TargetInfo *target;
   ImplicitLocOpBuilder b;
   int64_t numThreads = 0;
   /// Numbers of this thread, i64.
@@ -198,6 +226,8 @@ private:
       arenas; ///< pointer of each arena, by memref.get_global
   /// Offsets that depend on the lane only, by (rowsAreColumns, pitch, chunk).
   DenseMap<std::tuple<int64_t, int64_t, int64_t>, Value> laneOffsets;
+  /// Loads that a contraction reads itself.
+  SmallPtrSet<Operation *, 8> fusedLoads;
   /// What is erased at the end, users before what they use.
   SmallVector<Operation *> dead;
   SmallVector<std::pair<Block *, unsigned>> staleArguments;

@@ -36,8 +36,9 @@ LogicalResult LaneEmitter::emitReduction(vector::MultiDimReductionOp op) {
   LaneShare source = *layoutOf(op, op.getSource());
   if (source.kind == LaneShare::Kind::Row && dims == ArrayRef<int64_t>{0})
     return emitRowReduction(op);
+  Type element = op.getSourceVectorType().getElementType();
   if (dims != ArrayRef<int64_t>{1} || source.kind == LaneShare::Kind::Row ||
-      source.packed)
+      (!element.isF32() && !element.isInteger(32)))
     return op.emitOpError("only rows of 32-bit tiles are reduced");
   Values values = shareOf(op.getSource()), acc = shareOf(op.getAcc());
   Values rows(acc.size());

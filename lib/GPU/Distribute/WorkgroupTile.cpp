@@ -1,5 +1,4 @@
-//===- WorkgroupTile.cpp - addresses, and state in workgroup memory -*- C++
-//-*-===//
+//===- WorkgroupTile.cpp - addresses, and state in memory -------*- C++ -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,46 +9,91 @@
 //===----------------------------------------------------------------------===//
 
 #include "../MMA/MmaSync.h"
+#include "KnownIndices.h"
 #include "LaneEmitter.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 
 using namespace mlir;
 using namespace mlir::fa;
 
+/// Elements that an instruction loads and stores.
+static bool hasLaneElements(MemRefType type) {
+  Type element = type.getElementType();
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element) ||
+         llvm::any_of(ArrayRef<unsigned>{1, 8, 16, 32, 64},
+                      [&](unsigned n) { return element.isSignlessInteger(n); });
+}
+
 FailureOr<TileAddress> LaneEmitter::resolve(Operation *user, Value memref) {
   if (auto it = addresses.find(memref); it != addresses.end())
     return it->second;
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  if (!type || !hasLaneElements(type))
+    return user->emitOpError("cannot address ")
+           << memref.getType()
+           << "; elements are i1, i8, i16, i32, i64, f16, bf16, f32 or f64";
   Operation *def = memref.getDefiningOp();
+  Value viewed;
+  if (auto view = dyn_cast_or_null<memref::SubViewOp>(def))
+    viewed = view.getSource();
+  else if (auto view = dyn_cast_or_null<memref::CastOp>(def))
+    viewed = view.getSource();
+  FailureOr<TileAddress> source = failure();
+  if (viewed && failed(source = resolve(user, viewed)))
+    return failure();
+
+  // Where the memref is defined, so that every use shares the address.
+  OpBuilder::InsertionGuard guard(b);
+  if (def)
+    b.setInsertionPoint(def);
   TileAddress address;
-  address.type = cast<MemRefType>(memref.getType());
+  address.type = type;
   LogicalResult result = failure();
-  {
-    // Where the memref is defined, so that every use shares the address.
-    OpBuilder::InsertionGuard guard(b);
-    if (def)
-      b.setInsertionPoint(def);
-    if (auto view = dyn_cast_or_null<ViewOp>(def))
-      result = resolveView(view, address);
-    else if (auto view = dyn_cast_or_null<memref::SubViewOp>(def))
-      result = resolveSubView(view, resolve(view, view.getSource()), address,
-                              [](Value v) { return v; });
-    else if (auto view = dyn_cast_or_null<memref::ViewOp>(def))
-      result = resolveWorkgroup(view, address);
-    else if (auto cast = dyn_cast_or_null<memref::CastOp>(def)) {
-      FailureOr<TileAddress> source = resolve(user, cast.getSource());
-      if (failed(source))
-        return failure();
-      MemRefType type = address.type;
-      address = *source;
-      address.type = type;
-      result = success();
-    }
+  if (auto view = dyn_cast_or_null<ViewOp>(def)) {
+    result = resolveView(view, address);
+  } else if (auto view = dyn_cast_or_null<memref::SubViewOp>(def)) {
+    result = resolveSubView(view, *source, address, [](Value v) { return v; });
+  } else if (auto view = dyn_cast_or_null<memref::ViewOp>(def)) {
+    result = resolveWorkgroup(view, address);
+  } else if (viewed) {
+    address = *source;
+    address.type = type;
+    result = success();
+  } else {
+    user->emitOpError("cannot trace the memref of type ")
+        << memref.getType() << " to fa.view or to workgroup memory";
   }
   if (failed(result))
-    return user->emitOpError("cannot trace the memref of type ")
-           << memref.getType() << " to fa.view or to workgroup memory";
+    return failure();
   addresses[memref] = address;
   return address;
+}
+
+FailureOr<TileAddress> LaneEmitter::resolvePlain(Operation *user,
+                                                 Value memref) {
+  FailureOr<TileAddress> address = resolve(user, memref);
+  if (succeeded(address) && address->swizzled)
+    return user->emitOpError("does not know the order of a swizzled tile; "
+                             "fa.load_tile and fa.copy_tile do");
+  return address;
+}
+
+LogicalResult LaneEmitter::verifyInside(Operation *user, MemRefType memref,
+                                        ValueRange indices,
+                                        ArrayRef<int64_t> tile) {
+  if (!memref.hasStaticShape() || !memref.getLayout().isIdentity())
+    return user->emitOpError("a tile in workgroup memory must be contiguous, "
+                             "with static extents, found ")
+           << memref;
+  int64_t leading = memref.getRank() - tile.size();
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    int64_t dim = i, length = dim < leading ? 1 : tile[dim - leading];
+    std::optional<int64_t> last = findMaximum(index, numThreads);
+    if (!last || *last > memref.getDimSize(dim) - length)
+      return user->emitOpError("is not known to lie inside ")
+             << memref << " in dimension " << dim;
+  }
+  return success();
 }
 
 FailureOr<TileAddress> LaneEmitter::resolveAt(Operation *user, Value memref,
@@ -57,16 +101,23 @@ FailureOr<TileAddress> LaneEmitter::resolveAt(Operation *user, Value memref,
   auto view = memref.getDefiningOp<memref::SubViewOp>();
   if (!view)
     return resolve(user, memref);
+  FailureOr<TileAddress> source = resolveAt(user, view.getSource(), mapping);
   TileAddress address;
   address.type = cast<MemRefType>(memref.getType());
-  if (failed(resolveSubView(
-          view, resolveAt(user, view.getSource(), mapping), address,
-          [&](Value value) { return computeAnew(value, mapping); })))
+  if (failed(source) ||
+      failed(resolveSubView(view, *source, address, [&](Value value) {
+        return computeAnew(value, mapping);
+      })))
     return failure();
   return address;
 }
 
 LogicalResult LaneEmitter::resolveView(ViewOp op, TileAddress &address) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(op.getBase().getType());
+  if (!pointer || pointer.getAddressSpace() != 1 ||
+      gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(address.type))
+    return op.emitOpError("expected global memory by an !llvm.ptr<1>, found ")
+           << address.type << " by " << op.getBase().getType();
   address.base = op.getBase();
   auto dynamic = op.getSizes().begin();
   for (int64_t extent : address.type.getShape())
@@ -78,11 +129,11 @@ LogicalResult LaneEmitter::resolveView(ViewOp op, TileAddress &address) {
 }
 
 LogicalResult LaneEmitter::resolveSubView(memref::SubViewOp op,
-                                          FailureOr<TileAddress> source,
+                                          const TileAddress &source,
                                           TileAddress &address,
                                           function_ref<Value(Value)> compute) {
-  if (failed(source))
-    return failure();
+  if (source.swizzled)
+    return op.emitOpError("of a swizzled tile has no order of its own");
   auto value = [&](OpFoldResult ofr) -> Value {
     if (auto attr = dyn_cast<Attribute>(ofr))
       return constant(cast<IntegerAttr>(attr).getInt());
@@ -91,15 +142,14 @@ LogicalResult LaneEmitter::resolveSubView(memref::SubViewOp op,
   SmallVector<Value> offsets;
   for (OpFoldResult ofr : op.getMixedOffsets())
     offsets.push_back(value(ofr));
-  address.base = element(*source, offsets);
-  address.swizzled = source->swizzled;
+  address.base = element(source, offsets);
   llvm::SmallBitVector dropped = op.getDroppedDims();
   for (auto [i, size, stride] :
        llvm::enumerate(op.getMixedSizes(), op.getMixedStrides())) {
     if (dropped.test(i))
       continue;
     address.sizes.push_back(value(size));
-    address.strides.push_back(mul(source->strides[i], value(stride)));
+    address.strides.push_back(mul(source.strides[i], value(stride)));
   }
   return success();
 }
@@ -107,8 +157,12 @@ LogicalResult LaneEmitter::resolveSubView(memref::SubViewOp op,
 LogicalResult LaneEmitter::resolveWorkgroup(memref::ViewOp op,
                                             TileAddress &address) {
   auto arena = op.getSource().getDefiningOp<memref::GetGlobalOp>();
-  if (!arena || !address.type.hasStaticShape())
-    return failure();
+  if (!arena || !address.type.hasStaticShape() ||
+      address.type.getNumElements() == 0 ||
+      !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(arena.getType()) ||
+      !isMultipleOf(op.getByteShift(), 16))
+    return op.emitOpError("expected a tile of static extents in an arena of "
+                          "workgroup memory, at a multiple of 16 bytes");
   Value &base = arenas[arena.getResult()];
   if (!base) {
     OpBuilder::InsertionGuard guard(b);
@@ -133,8 +187,31 @@ LogicalResult LaneEmitter::resolveWorkgroup(memref::ViewOp op,
 // m, l and u in workgroup memory
 //===----------------------------------------------------------------------===//
 
+/// Rows as they lie, all inside, one column or pair of columns a lane.
+LogicalResult LaneEmitter::verifyTransfer(VectorTransferOpInterface op) {
+  VectorType type = op.getVectorType();
+  LaneShare share = *LaneShare::get(type);
+  auto memref = dyn_cast<MemRefType>(op.getShapedType());
+  bool isRow = share.kind == LaneShare::Kind::Row;
+  if (!memref || memref.getRank() != type.getRank() || op.getMask() ||
+      op.hasOutOfBoundsDim() || !op.getPermutationMap().isMinorIdentity() ||
+      type.getElementTypeBitWidth() != 32 || (isRow && type.getRank() != 1))
+    return op->emitOpError("expected rows of 32-bit elements as they lie in "
+                           "memory, in bounds and unmasked");
+  // Two columns of a lane are moved at once.
+  if (share.kind == LaneShare::Kind::Tile &&
+      (!memref.hasStaticShape() || !memref.getLayout().isIdentity() ||
+       memref.getDimSize(1) % 2 != 0 ||
+       !isMultipleOf(op.getIndices().back(), 2)))
+    return op->emitOpError("needs contiguous rows of an even length, from an "
+                           "even column on");
+  return success();
+}
+
 LogicalResult LaneEmitter::emitTransferRead(vector::TransferReadOp op) {
-  FailureOr<TileAddress> source = resolve(op, op.getBase());
+  if (failed(verifyTransfer(op)))
+    return failure();
+  FailureOr<TileAddress> source = resolvePlain(op, op.getBase());
   if (failed(source))
     return failure();
   LaneShare share = *layoutOf(op, op.getResult());
@@ -167,7 +244,9 @@ LogicalResult LaneEmitter::emitTransferRead(vector::TransferReadOp op) {
 }
 
 LogicalResult LaneEmitter::emitTransferWrite(vector::TransferWriteOp op) {
-  FailureOr<TileAddress> dest = resolve(op, op.getBase());
+  if (failed(verifyTransfer(op)))
+    return failure();
+  FailureOr<TileAddress> dest = resolvePlain(op, op.getBase());
   if (failed(dest))
     return failure();
   LaneShare share = *layoutOf(op, op.getValueToStore());

@@ -15,6 +15,8 @@ FailureOr<LaneShare> LaneShare::get(VectorType type) {
       type.getDimSize(0) % kPieceRows != 0)
     return failure();
   Type element = type.getElementType();
+  if (!element.isIntOrFloat())
+    return failure();
   int64_t rowPieces = type.getDimSize(0) / kPieceRows;
   int64_t cols = type.getRank() == 2 ? type.getDimSize(1) : 1;
   if (cols == 1)

@@ -115,7 +115,9 @@ struct LaneShare {
   static int64_t row(int64_t m, int64_t half) { return m * 2 + half; }
 };
 
-/// Placement of 16-byte chunks in a 16-bit tile in workgroup memory.
+/// Placement of 16-byte chunks in a 16-bit tile in workgroup memory: what is
+/// XORed to the chunk of row r is f(r) = (r / rowsPerLine) mod span, which
+/// LaneEmitter::flipOf computes.
 struct ChunkSwizzle {
   int64_t chunksPerRow; ///< a power of two
 
@@ -123,8 +125,6 @@ struct ChunkSwizzle {
   int64_t span() const { return std::min<int64_t>(chunksPerRow, 8); }
   /// Rows in a 128-byte line.
   int64_t rowsPerLine() const { return std::max<int64_t>(1, 8 / chunksPerRow); }
-  /// f(r) = (r / rowsPerLine) mod span: what is XORed to the chunk of row r.
-  int64_t mask(int64_t row) const { return (row / rowsPerLine()) % span(); }
 };
 
 } // namespace mlir::fa

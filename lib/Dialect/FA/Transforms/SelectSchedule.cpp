@@ -73,8 +73,7 @@ static int64_t getPitchBytes(int64_t columns, int64_t bytesPerElement) {
 }
 
 /// What a plan needs on this target.
-static Resources estimateResources(const Plan &plan, const HeadDims &dims,
-                                   const TargetInfo &target) {
+static Resources estimateResources(const Plan &plan, const HeadDims &dims) {
   int64_t keyPitch = getPitchBytes(dims.d, dims.bytesPerElement);
   int64_t valuePitch = getPitchBytes(dims.dv, dims.bytesPerElement);
   Resources need;
@@ -110,7 +109,7 @@ static int64_t getAvailableRegisters(int64_t warps, const TargetInfo &target) {
 
 static bool fits(const Plan &plan, const HeadDims &dims,
                  const TargetInfo &target) {
-  Resources need = estimateResources(plan, dims, target);
+  Resources need = estimateResources(plan, dims);
   return plan.tileQ % (kProductRows * plan.warps) == 0 &&
          need.sharedBytes <= target.maxDynamicSharedBytes &&
          need.registersPerThread <= getAvailableRegisters(plan.warps, target);
@@ -234,21 +233,13 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
   };
   if (failed(require(given.getTileQ(), "tile_q", kProductRows, kProductRows)) ||
       failed(require(given.getTileKv(), "tile_kv", 16, 16)) ||
-      failed(require(given.getStages(), "stages", 1, 2)) ||
-      failed(require(given.getWarps(), "warps", 1, 1)))
+      failed(require(given.getStages(), "stages", 1, 2)))
     return failure();
   int64_t maxWarps = target.maxThreadsPerBlock / kWarpSize;
   if (given.getWarps().value_or(1) > maxWarps)
     return op.emitOpError("schedule key warps = ")
            << *given.getWarps() << " exceeds the " << maxWarps
            << " warps of a block on " << target.name;
-  if (given.getSplits().value_or(1) != 1)
-    return op.emitOpError("schedule key splits = ")
-           << *given.getSplits() << " is not compiled yet; 1 is";
-  if (given.getPingpong().value_or(false))
-    return op.emitOpError("schedule key pingpong = true needs a target with "
-                          "warpgroup products, which ")
-           << target.name << " is not";
   Type element = getElementTypeOrSelf(op.getQuery());
   if (given.getQuery() == QueryKind::Registers && element.isF32())
     return op.emitOpError("schedule key query = registers needs operands of "
@@ -263,6 +254,29 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
   return success();
 }
 
+/// The instructions that the stages behind make of an op, by the target's
+/// table.
+static LogicalResult checkInstructions(AttentionOp op,
+                                       const TargetInfo &target) {
+  Type element = getElementTypeOrSelf(op.getQuery());
+  auto refuse = [&](const Twine &instruction) {
+    return op.emitOpError("needs ")
+           << instruction << ", which " << target.name << " does not have";
+  };
+  if (!target.hasAsyncCopy)
+    return refuse("cp.async");
+  if (element.isF32())
+    return success();
+  if (!target.hasMatrixLoad)
+    return refuse("ldmatrix");
+  const MmaShape *shape =
+      target.findMma(element.isF16() ? MmaElement::F16 : MmaElement::BF16);
+  if (!shape || shape->m != kProductRows || shape->k != kProductDepth)
+    return refuse(element.isF16() ? "mma.sync.m16n8k16 of f16"
+                                  : "mma.sync.m16n8k16 of bf16");
+  return success();
+}
+
 static void appendPlan(InFlightDiagnostic &error, const Plan &plan) {
   error << "tile_q = " << plan.tileQ << ", tile_kv = " << plan.tileKV
         << ", warps = " << plan.warps << ", stages = " << plan.stages
@@ -273,7 +287,7 @@ static void appendPlan(InFlightDiagnostic &error, const Plan &plan) {
 /// How far a plan is beyond the target: the larger of the two ratios.
 static double getExcess(const Plan &plan, const HeadDims &dims,
                         const TargetInfo &target) {
-  Resources need = estimateResources(plan, dims, target);
+  Resources need = estimateResources(plan, dims);
   double shared = static_cast<double>(need.sharedBytes) /
                   static_cast<double>(target.maxDynamicSharedBytes);
   double registers =
@@ -291,7 +305,7 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
   Plan plan = *llvm::min_element(plans, [&](const Plan &a, const Plan &b) {
     return getExcess(a, dims, target) < getExcess(b, dims, target);
   });
-  Resources need = estimateResources(plan, dims, target);
+  Resources need = estimateResources(plan, dims);
   InFlightDiagnostic error = op.emitOpError("schedule does not fit ");
   error << target.name << ": ";
   appendPlan(error, plan);
@@ -335,7 +349,8 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
   ScheduleAttr given = op.getScheduleAttr();
   if (!given)
     given = ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {});
-  if (failed(checkKeys(op, given, target)))
+  if (failed(checkInstructions(op, target)) ||
+      failed(checkKeys(op, given, target)))
     return failure();
   std::optional<Plan> plan = findPlan(given, dims, target);
   if (!plan)

@@ -1,5 +1,4 @@
-//===- AmpereMutationTest.cpp - a compiled kernel, made wrong
-//--------------===//
+//===- AmpereMutationTest.cpp - a compiled kernel, made wrong -------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,7 +21,7 @@ namespace {
 /// Rows of 32 small f16 numbers.
 uint64_t makeInput(Device &device, const char *name, uint32_t rows) {
   std::vector<uint16_t> values(rows * 32);
-  uint32_t state = rows;
+  uint32_t state = rows + uint32_t(name[0]);
   for (uint16_t &v : values) {
     state = state * 1664525 + 1013904223;
     v = uint16_t(0x3000 + (state >> 20) % 0x0C00) | uint16_t(state >> 31 << 15);
@@ -88,6 +87,23 @@ const MutationCase kCases[] = {
     {"barrierWithAnotherCount", replace("bar.sync  0;", "bar.sync  0, 32;"),
      "barriers"},
     {"lastCopiesNotWaitedFor", drop("cp.async.wait_group", kAll), "leaks"},
+    {"matrixBetweenThePieces", replace("[%rd200+3072]", "[%rd200+3080]"),
+     "alignment"},
+    {"matrixOfGlobalMemory", replace("[%rd200+3072]", "[%rd190]"), "space"},
+    {"copyIntoGlobalMemory",
+     replace("[%rd192+2048], [%rd190]", "[%rd190], [%rd190]"), "space"},
+    {"copyFromSharedMemory",
+     replace("[%rd192+2048], [%rd190]", "[%rd192+2048], [%rd192]"), "space"},
+    {"keysInTheWrongPlace",
+     both(replace("[%rd192+2048]", "[%rd192+999999]"),
+          both(replace("[%rd192+3072]", "[%rd192+2048]"),
+               replace("[%rd192+999999]", "[%rd192+3072]"))),
+     "numbers"},
+    {"keysForValues",
+     replace("[%rd192+6144], [%rd194]", "[%rd192+6144], [%rd190]"), "numbers"},
+    {"valuesNotTransposed", replace(".x4.trans.", ".x4."), "numbers"},
+    {"maximumNotShuffled", drop("shfl.sync.bfly.b32  %r93"), "registers"},
+    {"keysNotLoaded", drop("ldmatrix", 2), "registers"},
 };
 INSTANTIATE_TEST_SUITE_P(Attention, AmpereMutation, testing::ValuesIn(kCases),
                          [](const auto &i) { return i.param.name; });

@@ -444,9 +444,9 @@ TEST(CheckerSet, names) {
   EXPECT_EQ(
       bad.error().message,
       "'luck' names no checker; accepted are all, none, help, bounds, "
-      "alignment, space, deadlock, determinism, initialisation, async-wait, "
-      "wgmma, registers, mbarrier, division, proxy-fence, barriers, "
-      "warp-sync, leaks, race, global-race");
+      "alignment, space, tensor-map, register-pool, deadlock, determinism, "
+      "initialisation, async-wait, wgmma, registers, mbarrier, division, "
+      "proxy-fence, barriers, warp-sync, leaks, race, global-race");
   EXPECT_TRUE(CheckerSet::parse("none")->empty());
   EXPECT_TRUE(CheckerSet::parse("bounds")->empty());
   EXPECT_FALSE(CheckerSet::parse("race")->empty());
@@ -454,6 +454,23 @@ TEST(CheckerSet, names) {
   EXPECT_FALSE(check("ld.shared.u32 %r0, [%s];", "").ok());
   EXPECT_FALSE(check("add.u32 %r0, %r1, 1;", "").ok());
   EXPECT_TRUE(check("st.shared.u32 [%b], 1;", "").ok());
+}
+
+TEST(CheckerSet, aFindingNamesTheSourceLine) {
+  std::string text = kernelText(".loc 1 7 3\nld.shared.u32 %r0, [%s];\n");
+  text.insert(text.find(".visible"), ".file 1 \"axpy.cu\"\n");
+  auto module = Module::parse(text, "test.ptx");
+  ASSERT_TRUE(module);
+  auto set = CheckerSet::parse("all");
+  Device device;
+  set->attach(device);
+  Report r =
+      device.launch(*module, "k", {{1}, {64}, {1}, 0},
+                    {Argument::of(uint64_t(0)), Argument::of(uint64_t(0))});
+  ASSERT_EQ(r.diagnostics.size(), 1u) << allText(r);
+  EXPECT_EQ(r.diagnostics[0].source.file, "axpy.cu");
+  EXPECT_EQ(r.diagnostics[0].source.line, 7u);
+  EXPECT_NE(r.diagnostics[0].location.line, 0u);
 }
 
 TEST(CheckerSet, oneInstructionIsReportedOnce) {

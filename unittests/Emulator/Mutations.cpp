@@ -1,5 +1,4 @@
-//===- Mutations.cpp - right kernels made wrong
-//----------------------------===//
+//===- Mutations.cpp - right kernels made wrong ---------------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,6 +11,9 @@
 //===----------------------------------------------------------------------===//
 #include "Mutations.h"
 
+#include "fa/Emulator/TensorMap.h"
+
+#include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
@@ -122,51 +124,135 @@ Mutation test::both(Mutation first, Mutation second) {
   };
 }
 
-Report test::runChecked(const Subject &subject, const std::string &ptx,
-                        const std::string &order) {
+Mutation test::rewrite(std::string text, std::string statement, unsigned nth) {
+  return onStatements(std::move(text), nth, [=](std::string &ptx, Span s) {
+    ptx.replace(s.begin, s.end - s.begin, statement);
+    return true;
+  });
+}
+
+Mutation test::insertBefore(std::string text, std::string extra, unsigned nth) {
+  return onStatements(std::move(text), nth, [=](std::string &ptx, Span s) {
+    ptx.insert(s.begin, extra + " ");
+    return true;
+  });
+}
+
+namespace {
+struct Outcome {
   Report report;
+  std::vector<uint8_t> bytes; ///< of all buffers that the kernel may write
+};
+
+/// The address that an argument hands to the kernel, by a pointer or a map.
+uint64_t addressIn(const Argument &a) {
+  uint64_t address = 0;
+  if (a.bytes.size() == 8)
+    std::memcpy(&address, a.bytes.data(), 8);
+  if (a.bytes.size() == 128)
+    if (std::optional<TensorMapShape> map = unpackTensorMap(a.bytes.data()))
+      address = map->address;
+  return address;
+}
+
+Outcome run(const Subject &subject, const std::string &ptx,
+            const std::string &order, const std::string &checks = "all") {
+  Outcome result;
+  Report &report = result.report;
   report.status = Status::Invalid;
   auto module = Module::parse(ptx, "mutant.ptx");
   if (!module) {
     report.diagnostics.push_back(module.error());
-    return report;
+    return result;
   }
   DeviceOptions options;
   options.order = *OrderPolicy::parse(order);
   options.maxInstructions = 1 << 22;
   Device device(options);
-  auto checkers = CheckerSet::parse("all");
+  auto checkers = CheckerSet::parse(checks);
   checkers->attach(device);
   std::vector<Argument> arguments = subject.arguments(device);
-  return device.launch(*module, subject.kernel, subject.shape, arguments);
+  report = device.launch(*module, subject.kernel, subject.shape, arguments);
+  for (const Argument &a : arguments)
+    if (const Allocation *buffer = device.findAllocation(addressIn(a)))
+      if (!buffer->readOnly)
+        result.bytes.insert(result.bytes.end(), buffer->data.begin(),
+                            buffer->data.end());
+  return result;
 }
 
-static std::string textOf(const Report &report) {
+std::string textOf(const Report &report) {
   std::string text = statusName(report.status);
   for (const Diagnostic &d : report.diagnostics)
     text += "\n  " + d.str();
   return text;
 }
 
+/// Where and what: what every report has to say.
+void expectLocated(const Diagnostic &d) {
+  EXPECT_NE(d.location.line, 0u) << d.str();
+  EXPECT_FALSE(d.points.empty()) << d.str();
+  for (const ExecutionPoint &p : d.points)
+    EXPECT_FALSE(p.kernel.empty()) << d.str();
+}
+
+/// Looks for a finding of the checker in some orders; `seen` says what there
+/// was instead.
+bool isFound(const Subject &subject, const std::string &mutant,
+             const std::string &checker, std::string &seen) {
+  std::vector<std::string> orders = {"round-robin", "reverse", "random:1",
+                                     "random:2", "random:3"};
+  std::string checks = "all";
+  if (checker == "determinism") {
+    // A finding of another one would end the comparison.
+    orders = {"random:1..8"};
+    checks = "none";
+  }
+  for (const std::string &order : orders) {
+    Report r = run(subject, mutant, order, checks).report;
+    if (r.status == Status::Invalid) {
+      ADD_FAILURE() << textOf(r);
+      return true;
+    }
+    for (const Diagnostic &d : r.diagnostics)
+      if (d.origin == checker) {
+        expectLocated(d);
+        return true;
+      }
+    seen += "\n" + order + ": " + textOf(r);
+  }
+  return false;
+}
+} // namespace
+
+Report test::runChecked(const Subject &subject, const std::string &ptx,
+                        const std::string &order) {
+  return run(subject, ptx, order).report;
+}
+
 void test::expectCaught(const Subject &subject, const MutationCase &c) {
   std::optional<std::string> mutant = c.mutate(subject.ptx);
   ASSERT_TRUE(mutant) << "the kernel has no place for this mutation";
   ASSERT_NE(*mutant, subject.ptx);
-  std::string seen;
-  for (const char *order :
-       {"round-robin", "reverse", "random:1", "random:2", "random:3"}) {
-    Report r = runChecked(subject, *mutant, order);
-    ASSERT_NE(r.status, Status::Invalid) << textOf(r);
-    for (const Diagnostic &d : r.diagnostics)
-      if (d.origin == c.checker) {
-        // Every report says where.
-        EXPECT_NE(d.location.line, 0u) << d.str();
-        EXPECT_EQ(d.points.empty(), false) << d.str();
-        return;
-      }
-    seen += std::string("\n") + order + ": " + textOf(r);
+  if (c.checker == "numbers") {
+    Outcome right = run(subject, subject.ptx, "round-robin"),
+            wrong = run(subject, *mutant, "round-robin");
+    ASSERT_FALSE(right.bytes.empty());
+    ASSERT_NE(wrong.report.status, Status::Invalid) << textOf(wrong.report);
+    EXPECT_NE(right.bytes, wrong.bytes) << textOf(wrong.report);
+    return;
   }
-  ADD_FAILURE() << "'" << c.checker << "' does not find it:" << seen;
+  std::string seen;
+  EXPECT_TRUE(isFound(subject, *mutant, c.checker, seen))
+      << "'" << c.checker << "' does not find it:" << seen;
+}
+
+void test::expectMissed(const Subject &subject, const MutationCase &c) {
+  std::optional<std::string> mutant = c.mutate(subject.ptx);
+  ASSERT_TRUE(mutant) << "the kernel has no place for this mutation";
+  std::string seen;
+  EXPECT_FALSE(isFound(subject, *mutant, c.checker, seen))
+      << "'" << c.checker << "' finds it now: move it to the others";
 }
 
 void test::expectClean(const Subject &subject) {
@@ -176,10 +262,31 @@ void test::expectClean(const Subject &subject) {
   }
 }
 
-std::string test::readInput(const std::string &name) {
-  std::ifstream file(std::string(FA_EMULATOR_INPUTS) + "/" + name);
+static std::string readFile(const std::string &path) {
+  std::ifstream file(path);
   std::stringstream text;
   text << file.rdbuf();
-  EXPECT_FALSE(text.str().empty()) << "no input " << name;
+  EXPECT_FALSE(text.str().empty()) << "no input " << path;
   return text.str();
+}
+
+std::string test::readInput(const std::string &name) {
+  return readFile(std::string(FA_EMULATOR_INPUTS) + "/" + name);
+}
+
+std::string test::readCompiled(const std::string &file,
+                               const std::string &entry) {
+  std::string text = readFile(std::string(FA_COMPILED_PTX_DIR) +
+                              "/CUDA/Inputs/" + file + ".ptx");
+  const std::string begin = ".visible .entry ";
+  EXPECT_NE(text.find(begin + entry + "("), std::string::npos) << entry;
+  for (size_t at = text.find(begin); at != std::string::npos;
+       at = text.find(begin, at + 1)) {
+    if (text.compare(at + begin.size(), entry.size() + 1, entry + "(") == 0)
+      continue;
+    for (size_t end = text.find("\n\n}", at) + 3; at < end; ++at)
+      if (text[at] != '\n')
+        text[at] = ' ';
+  }
+  return text;
 }

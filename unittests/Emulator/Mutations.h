@@ -54,11 +54,17 @@ Mutation repeat(std::string text, unsigned nth = 1);
 Mutation moveUp(std::string text, std::string before, unsigned nth = 1);
 /// One after the other.
 Mutation both(Mutation first, Mutation second);
+/// Puts another statement in the place of the one that holds `text`.
+Mutation rewrite(std::string text, std::string statement, unsigned nth = 1);
+/// Writes `extra` in front of the statement that holds `text`.
+Mutation insertBefore(std::string text, std::string extra, unsigned nth = 1);
 
 struct MutationCase {
   const char *name;
   Mutation mutate;
-  /// The checker that must find it (Diagnostic::origin); others may, too.
+  /// The checker that must find it (Diagnostic::origin); others may, too. With
+  /// "numbers" the kernel is right by the rules and computes something else:
+  /// the buffers must differ from what the unchanged kernel leaves.
   std::string checker;
 };
 inline void PrintTo(const MutationCase &c, std::ostream *os) { *os << c.name; }
@@ -68,12 +74,37 @@ Report runChecked(const Subject &subject, const std::string &ptx,
                   const std::string &order);
 /// Fails the test unless the mutated kernel is found out in one of some orders.
 void expectCaught(const Subject &subject, const MutationCase &c);
+/// For a fault that the checker is known not to find: fails the test when it
+/// does, so that the list of those stays true.
+void expectMissed(const Subject &subject, const MutationCase &c);
 /// Fails the test unless the kernel passes all checkers under 20 seeds, with
 /// the same bits.
 void expectClean(const Subject &subject);
 
 /// The text of a file in unittests/Emulator/Inputs.
 std::string readInput(const std::string &name);
+/// A file that nvcc made of test/Emulator/CUDA, with one entry: the others are
+/// blank, so that `nth` counts in this one.
+std::string readCompiled(const std::string &file, const std::string &entry);
+
+/// Makes a buffer that holds `values`.
+template <typename T>
+uint64_t makeBuffer(Device &device, const char *name,
+                    const std::vector<T> &values, bool isReadOnly = true) {
+  uint64_t at = device.alloc(values.size() * sizeof(T), name, isReadOnly);
+  device.write(at, values.data(), values.size() * sizeof(T));
+  return at;
+}
+/// Small whole numbers, the same ones every time.
+template <typename T>
+std::vector<T> someNumbers(size_t count, uint32_t limit, uint32_t seed = 1) {
+  std::vector<T> values(count);
+  for (T &v : values) {
+    seed = seed * 1664525 + 1013904223;
+    v = T((seed >> 16) % limit);
+  }
+  return values;
+}
 
 } // namespace ptxvm::test
 

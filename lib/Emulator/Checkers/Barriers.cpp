@@ -19,11 +19,18 @@ using namespace ptxvm;
 
 namespace {
 /// One phase of one barrier, from its first arrival.
+/// The lanes of a warp that have come to an aligned barrier without the others.
+/// Those may be in a loop that waits for something, and come later.
+struct Part {
+  uint32_t pc = 0, lanes = 0, missing = 0;
+};
+
 struct Phase {
   bool inUse = false;
   uint32_t firstPc = 0, expected = 0;
   bool isReduction = false;
   std::vector<uint32_t> arrived; ///< lanes, by warp
+  std::vector<Part> parts;       ///< by warp
 };
 
 class BarrierCTA : public CheckerCTA {
@@ -32,16 +39,11 @@ public:
       : CheckerCTA(event, checker), warps(event.warps) {}
 
   void barrierArrived(const BarrierEvent &e) override {
-    bool isPartial = e.mask != e.liveMask;
-    if (isPartial && code.instructions[e.pc].isAligned)
-      report(e.pc, e.warp, __builtin_ctz(e.liveMask & ~e.mask),
-             opcode(e.pc) +
-                 " needs all lanes of the warp together, and lanes " +
-                 hex(e.liveMask & ~e.mask) + " are not there");
     Phase &p = phases[e.barrier];
     bool isReduction = e.kind == BarrierEvent::Reduce;
     if (!p.inUse)
-      p = {true, e.pc, e.expected, isReduction, {}};
+      p = {true, e.pc, e.expected, isReduction, {}, {}};
+    meet(e, p);
     std::string name = "barrier " + std::to_string(e.barrier);
     if (p.expected != e.expected)
       report(e.pc, e.warp, __builtin_ctz(e.mask),
@@ -64,14 +66,16 @@ public:
   }
 
   void barrierCompleted(const BarrierEvent &e) override {
+    reportParts(phases[e.barrier]);
     phases[e.barrier] = {};
   }
 
   /// A phase that began and did not end.
-  void atEnd() {
+  void atEnd(bool completed) {
     for (uint32_t n = 0; n < phases.size(); ++n) {
       const Phase &p = phases[n];
-      if (!p.inUse)
+      reportParts(p);
+      if (!p.inUse || !completed)
         continue;
       uint32_t arrived = 0, warp = 0;
       for (uint32_t w = 0; w < p.arrived.size(); ++w) {
@@ -86,6 +90,30 @@ public:
   }
 
 private:
+  void meet(const BarrierEvent &e, Phase &p) {
+    p.parts.resize(warps);
+    Part &part = p.parts[e.warp];
+    if (!code.instructions[e.pc].isAligned)
+      return;
+    bool isOther = part.lanes && part.pc != e.pc;
+    if (isOther)
+      reportPart(e.warp, part);
+    uint32_t together = e.mask | (isOther ? 0 : part.lanes);
+    part = {};
+    if (together != e.liveMask)
+      part = {e.pc, together, e.liveMask & ~together};
+  }
+  void reportPart(uint32_t warp, const Part &p) {
+    report(p.pc, warp, __builtin_ctz(p.missing),
+           opcode(p.pc) + " needs all lanes of the warp together, and lanes " +
+               hex(p.missing) + " are not there");
+  }
+  void reportParts(const Phase &p) {
+    for (uint32_t w = 0; w < p.parts.size(); ++w)
+      if (p.parts[w].lanes)
+        reportPart(w, p.parts[w]);
+  }
+
   static std::string count(uint32_t expected) {
     return expected ? std::to_string(expected) + " threads"
                     : std::string("all threads of the CTA");
@@ -103,8 +131,7 @@ public:
   }
   void ctaEnd(const CTAEvent &event, CTAObserver &observer,
               bool completed) override {
-    if (completed)
-      static_cast<BarrierCTA &>(observer).atEnd();
+    static_cast<BarrierCTA &>(observer).atEnd(completed);
     Checker::ctaEnd(event, observer, completed);
   }
 };

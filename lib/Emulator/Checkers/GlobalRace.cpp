@@ -64,8 +64,11 @@ public:
     if (e.space != Space::Global)
       return;
     bool isAtomic = e.kind == AccessKind::Atomic;
-    bool isStrong =
-        isAtomic || (e.ordering != Ordering::Weak && e.scope >= Scope::GPU);
+    // An atomic of the CTA only is none for the other CTAs. One of the cluster
+    // counts as one of all, wherever the other CTA is.
+    bool isStrong = isAtomic
+                        ? e.scope != Scope::CTA
+                        : e.ordering != Ordering::Weak && e.scope >= Scope::GPU;
     bool isRead = e.kind == AccessKind::Load ||
                   e.kind == AccessKind::AsyncRead ||
                   e.kind == AccessKind::MatrixLoad;

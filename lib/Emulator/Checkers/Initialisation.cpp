@@ -100,7 +100,10 @@ public:
 
   void memoryAccess(const AccessEvent &e) override {
     if (e.space == Space::Global) {
-      if (isRead(e.kind))
+      bool isReduction =
+          e.kind == AccessKind::AsyncWrite &&
+          code.instructions[e.pc].opcode.starts_with("cp.reduce");
+      if (isRead(e.kind) || isReduction)
         readGlobal(e);
     } else if (e.space == Space::Shared) {
       // Bulk copies are told by their own events.
@@ -124,26 +127,30 @@ public:
   void bulkCopyIssued(const BulkCopyEvent &e) override {
     bool isStore = e.direction == BulkCopyEvent::SharedToGlobal;
     if (isStore || e.direction == BulkCopyEvent::SharedToShared)
-      readRange(e.pc, e.warp, int(e.lane),
+      readRange(shared, e.pc, e.warp, int(e.lane),
                 isStore ? e.sharedAddress : e.sourceAddress, e.bytes);
     if (isStore || e.direction == BulkCopyEvent::Prefetch)
       return;
     for (uint32_t m = e.multicast ? e.multicast : 1u << e.sharedRank; m;
-         m &= m - 1)
-      all->of[unsigned(__builtin_ctz(m))].writeRange(e.sharedAddress, e.bytes);
+         m &= m - 1) {
+      WrittenBits &to = all->of[unsigned(__builtin_ctz(m))];
+      if (e.isReduce)
+        readRange(to, e.pc, e.warp, int(e.lane), e.sharedAddress, e.bytes);
+      to.writeRange(e.sharedAddress, e.bytes);
+    }
   }
   void wgmmaIssued(const WgmmaEvent &e) override {
     for (const auto &ranges : {e.aShared, e.bShared})
       for (ByteRange r : ranges)
-        readRange(e.pc, e.firstWarp, -1, r.begin, r.end - r.begin);
+        readRange(shared, e.pc, e.firstWarp, -1, r.begin, r.end - r.begin);
   }
 
 private:
-  void readRange(uint32_t pc, uint32_t warp, int lane, uint64_t at,
-                 uint64_t bytes) {
-    if (shared.isRangeWritten(at, bytes) || !isNew(pc)) [[likely]]
+  void readRange(const WrittenBits &bits, uint32_t pc, uint32_t warp, int lane,
+                 uint64_t at, uint64_t bytes) {
+    if (bits.isRangeWritten(at, bytes) || !isNew(pc)) [[likely]]
       return;
-    uint64_t first = shared.firstUnwritten(at);
+    uint64_t first = bits.firstUnwritten(at);
     report(pc, warp, lane,
            opcode(pc) + " reads " + placeName(Space::Shared, first, nullptr) +
                ", which nothing has written");

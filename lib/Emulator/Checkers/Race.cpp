@@ -43,7 +43,10 @@ void RaceCTA::memoryAccess(const AccessEvent &e) {
   bool isAtomic = e.kind == AccessKind::Atomic;
   if (e.ownerRank != rank) [[unlikely]]
     reachOut(e);
-  RaceAccessor who{0, e.pc, isAtomic || e.ordering != Ordering::Weak};
+  // In the memory of another CTA, what is strong for its own CTA is weak.
+  bool isWide = e.ownerRank == rank || e.scope != Scope::CTA;
+  RaceAccessor who{0, e.pc,
+                   isWide && (isAtomic || e.ordering != Ordering::Weak)};
   for (uint32_t m = e.mask; m; m &= m - 1) {
     unsigned lane = unsigned(__builtin_ctz(m));
     who.thread = thread(e.warp, lane);

@@ -41,7 +41,10 @@ void RaceCTA::mbarrier(const MbarrierEvent &e) {
   switch (e.kind) {
   case MbarrierEvent::Arrive:
   case MbarrierEvent::ArriveDrop:
-    if (e.ordersMemory)
+    // `.cta` orders nothing for another CTA. It is also what no scope means,
+    // but kernels that are in use arrive so.
+    if (e.ordersMemory && (e.ownerRank == rank ||
+                           opcode(e.pc).find(".cta.") == std::string::npos))
       s->order.publish(threads(e.warp, e.mask), b.arriving);
     break;
   case MbarrierEvent::PhaseComplete: {

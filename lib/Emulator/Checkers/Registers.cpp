@@ -24,7 +24,7 @@ namespace {
 struct Operands {
   uint32_t begin = 0, reads = 0, writes = 0;
   int32_t guard = -1;
-  bool isMove = false;
+  bool isMove = false, isWgmma = false;
 };
 struct RegisterUses {
   std::vector<Operands> operands; ///< by pc
@@ -37,7 +37,8 @@ RegisterUses flatten(const CodeInfo &code) {
   uses.registers = code.registerNames.size();
   for (const InstructionInfo &i : code.instructions) {
     Operands o{uint32_t(uses.numbers.size()), uint32_t(i.reads.size()),
-               uint32_t(i.writes.size()), i.guard, i.mnemonic == "mov"};
+               uint32_t(i.writes.size()),     i.guard,
+               i.mnemonic == "mov",           i.mnemonic == "wgmma"};
     uses.operands.push_back(o);
     uses.numbers.insert(uses.numbers.end(), i.reads.begin(), i.reads.end());
     uses.numbers.insert(uses.numbers.end(), i.writes.begin(), i.writes.end());
@@ -51,7 +52,7 @@ public:
               const RegisterUses &uses)
       : CheckerCTA(event, checker), uses(uses),
         defined(uses.registers * event.warps),
-        isSettled(uses.operands.size() * event.warps) {
+        isSettled(uses.operands.size() * event.warps), sums(event.warps) {
     // Lanes that a partial last warp lacks never count.
     if (uint32_t rest = event.threads % 32)
       for (size_t r = 0; r < uses.registers; ++r)
@@ -75,6 +76,8 @@ public:
         sources &= masks[r];
       anywhere &= masks[r];
     }
+    if (o.isWgmma)
+      sums[e.warp] = firstUnset(e, numbers + o.reads, o.writes, masks);
     uint32_t value = o.isMove ? sources : ~0u;
     for (uint32_t k = 0; k < o.writes; ++k) {
       uint32_t &mask = masks[numbers[o.reads + k]];
@@ -87,7 +90,30 @@ public:
     settled = anywhere == ~0u;
   }
 
+  /// Whether the accumulators are read is known now; they were judged when
+  /// each warp came to the instruction.
+  void wgmmaIssued(const WgmmaEvent &e) override {
+    for (uint32_t w = e.firstWarp; w < e.firstWarp + 4; ++w) {
+      const UnsetSum &sum = sums[w];
+      if (e.accumulates && sum.lanes && sum.pc == e.pc)
+        check({w, e.pc, sum.lanes, sum.lanes}, sum.number, 0, sum.lanes);
+      sums[w].lanes = 0;
+    }
+  }
+
 private:
+  /// An accumulator of a wgmma that nothing has written in some lanes.
+  struct UnsetSum {
+    uint32_t pc = 0, number = 0, lanes = 0;
+  };
+  static UnsetSum firstUnset(const IssueEvent &e, const uint32_t *numbers,
+                             uint32_t count, const uint32_t *masks) {
+    for (uint32_t k = 0; k < count; ++k)
+      if (uint32_t lanes = e.active & ~masks[numbers[k]])
+        return {e.pc, numbers[k], lanes};
+    return {};
+  }
+
   void check(const IssueEvent &e, uint32_t r, uint32_t mask, uint32_t lanes) {
     uint32_t bad = lanes & ~mask;
     if (!bad) [[likely]]
@@ -105,12 +131,13 @@ private:
   const RegisterUses &uses;
   std::vector<uint32_t> defined; ///< by warp and register, lanes
   std::vector<char> isSettled;   ///< by warp and pc
+  std::vector<UnsetSum> sums;    ///< by warp
 };
 
 class RegisterChecker : public Checker {
 public:
   std::string_view name() const override { return "registers"; }
-  uint32_t interests() const override { return kInstructions; }
+  uint32_t interests() const override { return kInstructions | kWgmma; }
   void kernelBegin(const KernelEvent &event) override {
     Checker::kernelBegin(event);
     uses = flatten(event.code);

@@ -80,7 +80,7 @@ void Cluster::warpExited(Warp &w) {
 namespace {
 Flow arrive(Warp &w, const Instruction &i) {
   if (uint32_t twice = w.mask & (w.clusterArrived | w.clusterReady))
-    return w.cta->fault(w, "barrier",
+    return w.cta->fault(w, "barriers",
                         "barrier.cluster.arrive without a wait for the arrival "
                         "before",
                         __builtin_ctz(twice));
@@ -97,7 +97,7 @@ Flow wait(Warp &w, const Instruction &) {
   w.released = false;
   uint32_t absent = w.mask & ~(w.clusterArrived | w.clusterReady);
   if (absent)
-    return w.cta->fault(w, "barrier",
+    return w.cta->fault(w, "barriers",
                         "barrier.cluster.wait without an arrival before",
                         __builtin_ctz(absent));
   // The phase completes for all lanes that arrived, so either all are ready or

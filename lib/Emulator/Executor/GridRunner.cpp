@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -100,6 +101,27 @@ void GridRunner::run() {
   }
 }
 
+/// Clusters whose order a seed changes among themselves; fewer than may wait.
+static constexpr uint64_t kWindow = kMostWaiting / 2;
+
+/// The cluster that begins as the nth. A random order steps through those of a
+/// window by a number that has no factor in common with their count.
+uint64_t GridRunner::numberOf(uint64_t n) const {
+  const OrderPolicy &order = launch.options.order;
+  if (order.kind == OrderPolicy::Reverse)
+    return total - 1 - n;
+  if (order.kind == OrderPolicy::RoundRobin)
+    return n;
+  uint64_t begin = n / kWindow * kWindow;
+  uint64_t count = std::min(kWindow, total - begin);
+  uint64_t mixed = (order.seed + begin + 1) * 0x9E3779B97F4A7C15ull;
+  mixed = (mixed ^ mixed >> 29) * 0xBF58476D1CE4E5B9ull;
+  uint64_t step = (mixed >> 32) % count, first = uint32_t(mixed) % count;
+  while (std::gcd(step, count) != 1)
+    ++step;
+  return begin + (first + (n - begin) * step) % count;
+}
+
 /// What to run next: in turns a cluster that spins, when something may have
 /// changed since, and a new one. Null when there is nothing more to do.
 std::unique_ptr<GridRunner::Resident> GridRunner::take() {
@@ -127,8 +149,7 @@ std::unique_ptr<GridRunner::Resident> GridRunner::take() {
       guard.unlock();
       if (!r)
         r = std::make_unique<Resident>(launch);
-      bool isReverse = launch.options.order.kind == OrderPolicy::Reverse;
-      begin(*r, isReverse ? total - 1 - n : n);
+      begin(*r, numberOf(n));
       return r;
     }
     if (again != parked.end()) {

@@ -69,6 +69,7 @@ private:
   void work();
   void workUntilDone();
   void stopForMemory();
+  uint64_t numberOf(uint64_t n) const;
   std::unique_ptr<Resident> take();
   void give(std::unique_ptr<Resident> r, ClusterRun::Result result,
             uint64_t epochBefore);

@@ -272,6 +272,7 @@ WgmmaEvent WgmmaOperation::event(const CTA &cta) const {
   e.n = uint16_t(form.n);
   e.k = uint16_t(form.k());
   e.accumulators = info.writes;
+  e.accumulates = accumulates;
   // A's registers are the first sources, behind the guard; constants are none.
   const Kernel &kernel = cta.launch.kernel;
   size_t count = 0;

@@ -8,8 +8,10 @@
 // One warp, known addresses: bytes, sectors, wavefronts and the mix.
 //
 //===----------------------------------------------------------------------===//
-#include "fa/Emulator/Counters.h"
 #include "Harness.h"
+#include "Mutations.h"
+
+#include "fa/Emulator/Counters.h"
 
 using namespace ptxvm;
 using namespace ptxvm::test;
@@ -192,10 +194,67 @@ TEST(Counters, loopsByTheLineOfTheirFirstInstruction) {
 }
 
 TEST(Counters, sourceLinesWhereLocGivesThem) {
-  Counters c = count(".loc 1 7 0\nmov.u32 %r0, 0; mov.u32 %r1, 1;\n"
-                     ".loc 1 9 0\n");
-  for (const auto &[line, n] : c.sourceLines())
-    EXPECT_TRUE(line.ends_with(":7") || line.ends_with(":9")) << line;
+  std::string text = wrap(".loc 1 7 0\nmov.u32 %r0, 0; mov.u32 %r1, 1;\n"
+                          ".loc 1 9 0\nmov.u32 %r2, 2;\nret;\n");
+  text.insert(text.find(".visible"), ".file 1 \"axpy.cu\"\n");
+  auto module = Module::parse(text, "t.ptx");
+  ASSERT_TRUE(module);
+  Device device;
+  Counters c;
+  device.addObserver(c);
+  uint64_t in = device.alloc(512, "in"), out = device.alloc(512, "out");
+  ASSERT_TRUE(device
+                  .launch(*module, "k", {{1}, {32}, {1}, 0},
+                          {Argument::of(in), Argument::of(out)})
+                  .ok());
+  EXPECT_EQ(c.sourceLines().at("axpy.cu:7"), 2u);
+  EXPECT_EQ(c.sourceLines().at("axpy.cu:9"), 2u);
+  EXPECT_EQ(value(c, "instructions.source_lines.axpy_cu:7"), 2);
+}
+
+/// Of a kernel in Inputs whose only buffers are `in` and `out`.
+Counters countInput(const char *file, const char *kernel, uint32_t threads,
+                    bool hasInput) {
+  Counters counters;
+  auto module = Module::parse(readInput(file), file);
+  EXPECT_TRUE(module);
+  Device device;
+  device.addObserver(counters);
+  std::vector<uint8_t> zeros(512);
+  std::vector<Argument> arguments;
+  uint64_t in = device.alloc(512, "in", true);
+  device.write(in, zeros.data(), 512);
+  if (hasInput)
+    arguments.push_back(Argument::of(in));
+  arguments.push_back(Argument::of(device.alloc(2048, "out")));
+  Report r =
+      device.launch(*module, kernel, {{1}, {threads}, {1}, 0}, arguments);
+  EXPECT_TRUE(r.ok()) << r.diagnostics.at(0).str();
+  return counters;
+}
+
+TEST(Counters, bulkCopies) {
+  Counters c = countInput("bulk-pipeline.ptx", "pipeline", 64, true);
+  EXPECT_EQ(value(c, "async.bytes"), 5 * 128);
+  EXPECT_EQ(value(c, "async.bulk_copies"), 5);
+  EXPECT_EQ(value(c, "async.bulk_commits"), 1);
+  EXPECT_EQ(value(c, "async.bulk_waits"), 1);
+  EXPECT_EQ(c.shared(SharedKind::BulkWrite).wavefronts, 4u);
+  EXPECT_EQ(c.shared(SharedKind::BulkRead).bytes, 128u);
+  EXPECT_EQ(c.buffers().at("in").loaded.bytes, 512u);
+  EXPECT_EQ(c.buffers().at("in").loaded.sectors, 16u);
+  EXPECT_EQ(c.buffers().at("out").stored.bytes, 128u);
+  EXPECT_EQ(c.buffers().at("in").touchedBytes, 512u);
+  EXPECT_EQ(value(c, "barriers.mbarrier_arrivals"), 4 + 4);
+}
+
+TEST(Counters, wgmma) {
+  Counters c = countInput("wgmma-rounds.ptx", "rounds", 128, false);
+  EXPECT_EQ(c.flops("f16"), 2u * 2 * 64 * 8 * 16);
+  EXPECT_EQ(value(c, "mma.types.f16.instructions"), 2);
+  EXPECT_EQ(c.shared(SharedKind::Wgmma).bytes, 2u * (2048 + 256));
+  EXPECT_EQ(c.shared(SharedKind::Wgmma).wavefronts, 2u * (16 + 2));
+  EXPECT_EQ(value(c, "barriers.wgmma_waits"), 2 * 4);
 }
 
 TEST(Counters, jsonOpensAGroupAtADot) {

@@ -92,8 +92,10 @@ void Counters::ctaEnd(const CTAEvent &event, CTAObserver &observer,
 static uint64_t productsOf(const InstructionInfo &i, uint64_t lanes) {
   return i.m ? lanes / (i.mnemonic == "wgmma" ? 128 : 32) : 0;
 }
+/// `m` are the rows of a warp.
 static uint64_t flopsOfProduct(const InstructionInfo &i) {
-  return 2ull * i.m * i.n * i.k;
+  uint64_t warps = i.mnemonic == "wgmma" ? 4 : 1;
+  return 2 * warps * i.m * i.n * i.k;
 }
 /// ex2 of an f16x2 counts two a lane.
 static uint64_t specialOf(const InstructionInfo &i, uint64_t lanes) {

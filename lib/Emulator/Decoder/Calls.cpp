@@ -384,7 +384,8 @@ void FunctionDecoder::measureStack() {
   std::vector<FunctionInfo> &functions = kernel.functions;
   size_t n = draft.regions.size();
   for (FunctionInfo &f : functions)
-    f.frameBytes = alignTo(f.frameBytes, n > 1 ? frameAlignment : 1);
+    f.frameBytes =
+        alignTo(f.frameBytes, functions.size() > 1 ? frameAlignment : 1);
   enum : char { New, Open, Done };
   std::vector<char> state(n, New);
   std::vector<uint64_t> deepest(n, 0);

@@ -10,7 +10,9 @@
 //===----------------------------------------------------------------------===//
 #include "Arguments.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -102,7 +104,8 @@ Problem Arguments::addInput(const std::string &path, bool isReadOnly,
   if (!array)
     return array.error().message;
   if (!output.empty())
-    if (Status status = files.expectFile(output); !status)
+    if (Status status = files.expectFile(output, "inout:...:" + output);
+        !status)
       return status.error().message;
   Buffer b;
   b.address = device.alloc(array->bytes.size(), path, isReadOnly);
@@ -110,6 +113,23 @@ Problem Arguments::addInput(const std::string &path, bool isReadOnly,
   b.array = std::move(*array);
   b.output = output;
   return addBuffer(std::move(b));
+}
+
+/// "2,64"; nothing is a scalar's shape.
+static bool readExtents(const std::string &text, std::vector<int64_t> &shape) {
+  for (size_t at = 0; at < text.size() || !shape.empty();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    uint64_t extent = 0;
+    const char *last = text.data() + end;
+    auto [stop, problem] = std::from_chars(text.data() + at, last, extent);
+    if (problem != std::errc() || stop != last || extent > (1ull << 32))
+      return false;
+    shape.push_back(int64_t(extent));
+    if (end == text.size())
+      break;
+    at = end + 1;
+  }
+  return true;
 }
 
 // out:FILE.npy:f32[2,64]
@@ -124,14 +144,10 @@ Problem Arguments::addOutput(const std::string &rest) {
     return "unknown element type '" + rest.substr(colon + 1, open - colon - 1) +
            "'";
   std::vector<int64_t> shape;
-  for (size_t at = open + 1; at < rest.size() - 1;) {
-    char *end = nullptr;
-    long long n = std::strtoll(rest.c_str() + at, &end, 10);
-    if (end == rest.c_str() + at || n < 0 || n > (1ll << 32))
-      return form;
-    shape.push_back(n);
-    at = size_t(end - rest.c_str()) + 1;
-  }
+  std::string extents = rest.substr(open + 1, rest.size() - open - 2);
+  if (!readExtents(extents, shape))
+    return "the shape [" + extents +
+           "] is not numbers from 0 to 4294967296 joined by commas";
   double bytes = double(byteSize(*type));
   for (int64_t n : shape)
     bytes *= double(n);
@@ -142,7 +158,7 @@ Problem Arguments::addOutput(const std::string &rest) {
     return "this output has more bytes than a third of this machine's memory";
   Buffer b;
   b.output = rest.substr(0, colon);
-  if (Status status = files.expectFile(b.output); !status)
+  if (Status status = files.expectFile(b.output, "out:" + b.output); !status)
     return status.error().message;
   b.array = Array(*type, shape);
   b.address = device.alloc(b.array.bytes.size(), b.output);
@@ -159,8 +175,11 @@ Problem Arguments::addExpectation(const std::string &rest) {
     return std::nullopt;
   char *end = nullptr;
   b.tolerance = std::strtod(rest.c_str() + colon + 1, &end);
-  if (*end || end == rest.c_str() + colon + 1 || !(b.tolerance >= 0))
-    return "expected expect:FILE.npy[:TOLERANCE]";
+  if (*end || end == rest.c_str() + colon + 1 || !(b.tolerance >= 0) ||
+      !std::isfinite(b.tolerance))
+    return "expected expect:FILE.npy[:TOLERANCE], a finite number of at least "
+           "0, found '" +
+           rest.substr(colon + 1) + "'";
   b.expected = rest.substr(0, colon);
   return std::nullopt;
 }
@@ -207,7 +226,8 @@ Problem Arguments::addScalar(const std::string &type,
 }
 
 /// Is element `i` what it has to be? Without a tolerance integers are compared
-/// by their bits: an f64 does not hold all of them.
+/// by their bits: an f64 does not hold all of them. An infinity is only itself:
+/// relative to it every error is small.
 static bool isSame(const Array &found, const Array &want, int64_t i,
                    double tolerance) {
   size_t bytes = byteSize(found.type);
@@ -215,8 +235,9 @@ static bool isSame(const Array &found, const Array &want, int64_t i,
     return std::memcmp(&found.bytes[size_t(i) * bytes],
                        &want.bytes[size_t(i) * bytes], bytes) == 0;
   double x = found.get(i), y = want.get(i);
-  return x == y || (std::isnan(x) && std::isnan(y)) ||
-         std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y));
+  if (!std::isfinite(x) || !std::isfinite(y))
+    return x == y || (std::isnan(x) && std::isnan(y));
+  return std::fabs(x - y) <= tolerance * std::max(1.0, std::fabs(y));
 }
 
 /// The indices of element `i`.

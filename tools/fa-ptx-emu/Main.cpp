@@ -27,8 +27,8 @@ using namespace ptxvm;
 namespace {
 struct Options {
   std::string file, entry, report;
-  std::string grid = "1", block = "1", cluster; ///< empty: not given
-  uint32_t shared = 0;
+  std::string grid, block, cluster; ///< empty: not given
+  uint64_t shared = 0;
   std::vector<std::string> args;
   bool lists = false, checks = false;
   farun::DeviceOptions device;
@@ -97,9 +97,15 @@ int writeCounters(const Options &o, const Counters &counters,
   return status ? 0 : fail(status.error());
 }
 
-/// The three extents of the launch; the exit code when one is wrong.
+/// The extents of the launch; the exit code when one is wrong.
 int parseShape(const Options &o, LaunchShape &shape) {
-  shape.dynamicSharedBytes = o.shared;
+  uint32_t most = DeviceOptions().maxSharedBytes;
+  if (o.shared > most)
+    return inputError(
+        "--smem=" + std::to_string(o.shared) +
+        " is too many bytes of shared memory; accepted are 0 to " +
+        std::to_string(most));
+  shape.dynamicSharedBytes = uint32_t(o.shared);
   const std::pair<const char *, std::pair<const std::string *, Dim3 *>> dims[] =
       {{"--grid", {&o.grid, &shape.grid}},
        {"--block", {&o.block, &shape.block}},
@@ -201,9 +207,10 @@ public:
   }
 
   int execute(const LaunchShape &shape) {
-    for (const std::string &file : {countersFile(o), o.report})
+    for (const auto &[flag, file] : {std::pair("--counters=", countersFile(o)),
+                                     std::pair("--report=", o.report)})
       if (!file.empty())
-        if (farun::Status status = files.expectFile(file); !status)
+        if (farun::Status status = files.expectFile(file, flag + file); !status)
           return fail(status.error());
     for (const std::string &text : o.args)
       if (auto problem = arguments.add(text))
@@ -255,6 +262,8 @@ int run(const Options &o) {
   LaunchShape shape;
   if (int wrong = parseShape(o, shape))
     return wrong;
+  if (farun::Status status = farun::checkReadable(o.file); !status)
+    return fail(status.error());
   auto module = Module::parseFile(o.file);
   if (!module) {
     std::fprintf(stderr, "%s\n", module.error().str().c_str());
@@ -267,6 +276,10 @@ int run(const Options &o) {
   std::string entry = chooseEntry(o, *module);
   if (entry.empty())
     return 2;
+  if (o.grid.empty())
+    return inputError("--grid=X[,Y,Z] is needed: the CTAs to launch");
+  if (o.block.empty())
+    return inputError("--block=X[,Y,Z] is needed: the threads of a CTA");
   auto setup = makeSetup(o.device);
   if (!setup)
     return fail(setup.error());

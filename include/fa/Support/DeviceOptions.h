@@ -23,11 +23,11 @@ namespace farun {
 /// What the user said, not yet looked at: the device that is opened judges it.
 /// Each default means "not given".
 struct DeviceOptions {
-  unsigned threads = 0;         ///< host threads, 0 = one for each core
+  uint64_t threads = 0;         ///< host threads, 0 = one for each core
   std::string order;            ///< "round-robin", "reverse", "random:SEED"
   uint64_t maxInstructions = 0; ///< 0 = no limit
-  unsigned maxCluster = 0;      ///< largest cluster, 0 = 8
-  unsigned maxResident = 0;     ///< CTAs under way at once, 0 = 1024
+  uint64_t maxCluster = 0;      ///< largest cluster, 0 = 8
+  uint64_t maxResident = 0;     ///< CTAs under way at once, 0 = 1024
   std::string sanitize;         ///< "", "all", "none" or a list of checkers
   std::string countersFile;     ///< "" none, kStdout lines, else a JSON file
   bool counters = false;        ///< count, for a file or for a report
@@ -44,9 +44,7 @@ struct DeviceOption {
   const char *name; ///< with its dashes
   const char *help;
   const char *alone; ///< the value without one; null when one is needed
-  std::variant<std::string DeviceOptions::*, unsigned DeviceOptions::*,
-               uint64_t DeviceOptions::*>
-      value;
+  std::variant<std::string DeviceOptions::*, uint64_t DeviceOptions::*> value;
 };
 
 /// All of them, in the order of the help.

@@ -29,7 +29,12 @@ static std::optional<uint64_t> parseSeed(const std::string &text) {
   return seed;
 }
 
+/// Each is a launch; more would take longer than anyone waits.
+static constexpr uint64_t kMaxSeeds = 1'000'000;
+
 Expected<OrderPolicy> OrderPolicy::parse(const std::string &text) {
+  Diagnostic d;
+  d.origin = "options";
   if (text == "round-robin")
     return OrderPolicy{RoundRobin};
   if (text == "reverse")
@@ -38,11 +43,14 @@ Expected<OrderPolicy> OrderPolicy::parse(const std::string &text) {
     size_t dots = std::min(text.find(".."), text.size());
     auto first = parseSeed(text.substr(7, dots < 7 ? 0 : dots - 7));
     auto last = dots == text.size() ? first : parseSeed(text.substr(dots + 2));
-    if (first && last && *last >= *first)
-      return OrderPolicy{Random, *first, *last};
+    if (first && last && *last >= *first) {
+      if (*last - *first < kMaxSeeds)
+        return OrderPolicy{Random, *first, *last};
+      d.message = "'" + text + "' has too many seeds; accepted are at most " +
+                  std::to_string(kMaxSeeds);
+      return d;
+    }
   }
-  Diagnostic d;
-  d.origin = "options";
   d.message = "unknown order '" + text +
               "'; expected round-robin, reverse, random:SEED or "
               "random:FIRST..LAST";

@@ -51,20 +51,20 @@ farun::Expected<Setup> makeSetup(const farun::DeviceOptions &options) {
   if (farun::Status status = readModels(options, setup.device); !status)
     return status.takeError();
   setup.checkers = std::move(*checkers);
-  setup.device.threads = options.threads;
+  setup.device.threads = unsigned(options.threads);
   setup.device.maxInstructions = options.maxInstructions;
   if (options.maxCluster > 16)
     return farun::inputError(
         "--max-cluster=" + std::to_string(options.maxCluster) +
         " is too many; accepted are 1 to 16");
   if (options.maxCluster)
-    setup.device.maxClusterSize = options.maxCluster;
+    setup.device.maxClusterSize = unsigned(options.maxCluster);
   if (options.maxResident > kMaxResident)
     return farun::inputError(
         "--max-resident=" + std::to_string(options.maxResident) +
         " is too many; accepted are 1 to " + std::to_string(kMaxResident));
   if (options.maxResident)
-    setup.device.maxResidentCTAs = options.maxResident;
+    setup.device.maxResidentCTAs = unsigned(options.maxResident);
   if (!options.order.empty()) {
     Expected<OrderPolicy> order = OrderPolicy::parse(options.order);
     if (!order)

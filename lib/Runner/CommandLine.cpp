@@ -14,7 +14,9 @@
 #include "fa/Runner/Report.h"
 #include "fa/Support/Npy.h"
 #include "fa/Support/OutputFile.h"
+#include "fa/Support/Package.h"
 #include "fa/Support/SpeedOfLight.h"
+#include "fa/Support/Text.h"
 #include "fa/Support/ToolOptions.h"
 
 #include <CLI/CLI.hpp>
@@ -24,6 +26,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <new>
+#include <set>
 
 namespace farun {
 
@@ -39,7 +42,7 @@ struct Options {
   std::optional<int64_t> traceRow;
   uint64_t seed = 0;
   bool check = false, noCheck = false;
-  std::optional<int> bench;
+  std::optional<uint64_t> bench;
   DeviceOptions deviceOptions;
 };
 
@@ -70,7 +73,7 @@ Expected<int64_t> parseNumber(const std::string &text,
   auto [end, problem] =
       std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc() || end != text.data() + text.size())
-    return inputError(option + ": '" + text + "' is no whole number");
+    return inputError(option + ": " + quote(text) + " is no whole number");
   return value;
 }
 
@@ -79,7 +82,7 @@ Expected<int> parseIndex(const std::string &text, const std::string &option) {
   if (!value)
     return value.takeError();
   if (*value < 0 || *value > 1000)
-    return inputError(option + ": '" + text + "' is no argument's number");
+    return inputError(option + ": " + quote(text) + " is no argument's number");
   return int(*value);
 }
 
@@ -121,12 +124,25 @@ Status readShapes(const Options &options, RunSpec &spec) {
                           std::to_string(*extent) + " is negative");
       shape.push_back(*extent);
     }
-    spec.shapes[*index] = shape;
+    auto [known, isNew] = spec.shapes.emplace(*index, shape);
+    if (!isNew && known->second != shape)
+      return inputError("--shape=" + pair->first + " is given twice, as " +
+                        shapeText(known->second) + " and " + shapeText(shape));
   }
   return {};
 }
 
-Status readInputs(const Options &options, const Entry &entry, RunSpec &spec) {
+/// "out12.npy": a name that --output writes.
+bool isResultFile(std::string_view name) {
+  if (!name.starts_with("out") || !name.ends_with(".npy") || name.size() < 8)
+    return false;
+  std::string_view number = name.substr(3, name.size() - 7);
+  return number.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// What can be said of --input without the function that it is about.
+Status checkInputs(const Options &options) {
+  std::set<int> known;
   for (const std::string &text : options.inputs) {
     auto pair = splitPair(text, "--input", "N=FILE.npy");
     if (!pair)
@@ -134,6 +150,17 @@ Status readInputs(const Options &options, const Entry &entry, RunSpec &spec) {
     Expected<int> index = parseIndex(pair->first, "--input=" + text);
     if (!index)
       return index.takeError();
+    if (!known.insert(*index).second)
+      return inputError("--input=" + pair->first + " is given twice");
+  }
+  return {};
+}
+
+Status readInputs(const Options &options, const Entry &entry, RunSpec &spec) {
+  for (const std::string &text : options.inputs) {
+    // checkInputs() has passed.
+    auto pair = splitPair(text, "--input", "N=FILE.npy");
+    Expected<int> index = parseIndex(pair->first, "--input=" + text);
     bool isArgument =
         size_t(*index) < entry.operands.size() &&
         entry.operands[size_t(*index)].kind != OperandKind::Output;
@@ -144,8 +171,7 @@ Status readInputs(const Options &options, const Entry &entry, RunSpec &spec) {
                                        : Expected<Array>(Array(type, {}));
     if (!array)
       return array.takeError();
-    if (!spec.inputs.emplace(*index, std::move(*array)).second)
-      return inputError("--input=" + pair->first + " is given twice");
+    spec.inputs.emplace(*index, std::move(*array));
     spec.inputNames[*index] = "--input=" + text;
   }
   return {};
@@ -207,18 +233,20 @@ void declareOptions(CLI::App &app, Options &options, bool hasCompiler) {
       ->check(checkWholeNumber);
   app.add_option("--output", options.outputFolder,
                  "folder for out0.npy, out1.npy, ...");
-  app.add_flag("--check", options.check,
-               "compare with the f64 oracle (default)")
-      ->disable_flag_override();
+  CLI::Option *check = app.add_flag("--check", options.check,
+                                    "compare with the f64 oracle (default)");
+  check->disable_flag_override();
   app.add_flag("--no-check", options.noCheck, "do not compare")
-      ->disable_flag_override();
+      ->disable_flag_override()
+      ->excludes(check);
   app.add_option("--trace-state", options.traceRow,
                  "print m, l and u of a row after every K/V block");
   addDeviceOptions(app, options.deviceOptions);
   app.add_option("--report", options.reportFile,
                  "FILE.json: everything in one file");
   app.add_option("--bench", options.bench,
-                 "warm-up and N timed runs; counts on the emulator");
+                 "warm-up and N timed runs; counts on the emulator")
+      ->check(checkWholeNumber);
 }
 
 class Tool {
@@ -243,6 +271,8 @@ public:
       return fail(
           inputError("--report=" + options.reportFile + " must end in .json"));
     if (Status status = expectOutputs(); !status)
+      return fail(status.error());
+    if (Status status = readOptions(); !status)
       return fail(status.error());
     Expected<std::unique_ptr<Device>> device =
         registry.open(options.device, options.deviceOptions);
@@ -332,29 +362,26 @@ private:
     return program;
   }
 
-  Expected<RunSpec> makeSpec(const Program &program) const {
-    Expected<const Entry *> entry = findEntry(program.manifest, options.entry);
-    if (!entry)
-      return entry.takeError();
-    RunSpec spec;
+  /// All of the spec that needs no program, so that it costs no compilation.
+  Status readOptions() {
     spec.entry = options.entry;
     spec.seed = options.seed;
     spec.check = !options.noCheck;
     spec.traceRow = options.traceRow;
     if (Status status = readDims(options, spec); !status)
-      return status.takeError();
+      return status;
     if (Status status = readShapes(options, spec); !status)
-      return status.takeError();
-    if (Status status = readInputs(options, **entry, spec); !status)
-      return status.takeError();
-    return spec;
+      return status;
+    return checkInputs(options);
   }
 
   int runProgram(const Program &program, Device &device) {
-    Expected<RunSpec> spec = makeSpec(program);
-    if (!spec)
-      return fail(spec.error());
-    Expected<RunResult> result = run(program, *spec, device);
+    Expected<const Entry *> entry = findEntry(program.manifest, options.entry);
+    if (!entry)
+      return fail(entry.error());
+    if (Status status = readInputs(options, **entry, spec); !status)
+      return fail(status.error());
+    Expected<RunResult> result = run(program, spec, device);
     if (!result)
       return fail(result.error());
     printResult(*result, options);
@@ -380,14 +407,23 @@ private:
   /// A wrong path ends here, before the work. Folders first: the files may lie
   /// in one.
   Status expectOutputs() {
-    for (const std::string &folder :
-         {options.outputFolder, options.stagesFolder})
-      if (!folder.empty())
-        if (Status status = outputs.expectFolder(folder); !status)
+    struct Folder {
+      std::string option, path;
+      bool (*writes)(std::string_view name);
+    };
+    for (const Folder &folder :
+         {Folder{"--output=", options.outputFolder, isResultFile},
+          Folder{"--dump-stages=", options.stagesFolder, isStageFile}})
+      if (!folder.path.empty())
+        if (Status status = outputs.expectFolder(
+                folder.path, folder.option + folder.path, folder.writes);
+            !status)
           return status;
-    for (const std::string &file : {countersFile(), options.reportFile})
+    for (const auto &[option, file] :
+         {std::pair("--counters=", countersFile()),
+          std::pair("--report=", options.reportFile)})
       if (!file.empty())
-        if (Status status = outputs.expectFile(file); !status)
+        if (Status status = outputs.expectFile(file, option + file); !status)
           return status;
     return {};
   }
@@ -430,6 +466,7 @@ private:
   const DeviceRegistry &registry;
   const CompileFunction &compile;
   OutputFiles outputs;
+  RunSpec spec;
   double compileSeconds = 0;
 };
 

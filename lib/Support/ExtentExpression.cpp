@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Support/ExtentExpression.h"
 
+#include "fa/Support/Text.h"
+
 #include <algorithm>
 #include <cctype>
 #include <limits>
@@ -62,9 +64,8 @@ private:
 
   int64_t fail(const std::string &what) {
     if (!problem)
-      problem =
-          inputError(what + " at column " + std::to_string(position + 1) +
-                     " of the extent expression '" + std::string(text) + "'");
+      problem = inputError(what + " at column " + std::to_string(position + 1) +
+                           " of the extent expression " + quote(text));
     return 0;
   }
 
@@ -145,7 +146,7 @@ private:
     }
     if (!isExtentName(word)) {
       position = begin;
-      return fail("unknown name '" + std::string(word) + "'");
+      return fail("unknown name " + quote(word));
     }
     if (names && !names->count(word)) {
       position = begin;

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "JsonNode.h"
 
+#include "fa/Support/Text.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -40,7 +42,7 @@ void JsonNode::expectKeys(std::initializer_list<const char *> keys) const {
     std::string accepted;
     for (const char *known : keys)
       accepted += (accepted.empty() ? "" : ", ") + std::string(known);
-    fail("has the key '" + key + "'; accepted are " + accepted);
+    fail("has the key " + quote(key) + "; accepted are " + accepted);
   }
 }
 
@@ -107,7 +109,7 @@ JsonNode::choice(std::initializer_list<const char *> accepted) const {
       return text;
     all += (all.empty() ? "" : ", ") + std::string(word);
   }
-  fail("is '" + text + "'; accepted are " + all);
+  fail("is " + quote(text) + "; accepted are " + all);
   return *accepted.begin();
 }
 
@@ -124,8 +126,7 @@ std::string JsonNode::found() const {
     return "a list";
   if (json->is_object())
     return "an object";
-  std::string text = json->dump(-1, ' ', true, Json::error_handler_t::replace);
-  return text.size() > 40 ? text.substr(0, 37) + "..." : text;
+  return shorten(json->dump(-1, ' ', true, Json::error_handler_t::replace), 40);
 }
 
 void JsonNode::failType(const char *accepted) const {

@@ -13,6 +13,7 @@
 #include "JsonNode.h"
 
 #include "fa/Support/ExtentExpression.h"
+#include "fa/Support/Text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -101,11 +102,11 @@ EntryReader::readDims(const JsonNode &dims, const std::string &role,
       isKnown = std::find(rule->dims.begin(), rule->dims.end(), name) !=
                 rule->dims.end();
     if (!isKnown)
-      dim.fail("is '" + name + "', which names no dimension of the operand '" +
-               role + "'");
+      dim.fail("is " + quote(name) +
+               ", which names no dimension of the operand " + quote(role));
     if (name != "1" &&
         std::find(result.begin(), result.end(), name) != result.end())
-      dim.fail("is '" + name + "' once more");
+      dim.fail("is " + quote(name) + " once more");
     size_t n = result.size();
     result.push_back(name);
     if (n >= shape.size())
@@ -134,7 +135,7 @@ void EntryReader::checkRole(const JsonNode &role, const JsonNode &operand,
   std::string name = role.word();
   auto [known, isNew] = roles.try_emplace(name, role.path());
   if (!isNew)
-    role.fail("is '" + name + "', and so is '" + known->second + "'");
+    role.fail("is " + quote(name) + ", and so is '" + known->second + "'");
   const RoleRule *rule = findRule(name);
   if (!rule)
     return;
@@ -156,7 +157,7 @@ void EntryReader::readOperand(const JsonNode &operand) {
   std::string type = operand["type"].string();
   std::optional<ElementType> parsed = parseElementType(type);
   if (!parsed)
-    operand["type"].fail("is '" + type + "', which is no element type");
+    operand["type"].fail("is " + quote(type) + ", which is no element type");
   read.type = parsed.value_or(ElementType::F32);
   if (!entry.operands.empty() && read.kind != OperandKind::Output &&
       entry.operands.back().kind == OperandKind::Output)
@@ -272,7 +273,7 @@ void EntryReader::checkParameterType(const JsonNode &type,
     if (std::string_view accepted =
             name(entry.operands[size_t(read.operand)].type);
         type.string() != accepted)
-      type.fail("is '" + type.string() + "'; accepted is the operand's " +
+      type.fail("is " + quote(type.string()) + "; accepted is the operand's " +
                 std::string(accepted));
     break;
   case ParameterKind::TensorMap:
@@ -306,7 +307,7 @@ void EntryReader::readParameter(const JsonNode &parameter) {
     if (dim.isString()) {
       read.extent = dim.string();
       if (!names.count(read.extent))
-        dim.fail("is '" + read.extent + "', which no operand has");
+        dim.fail("is " + quote(read.extent) + ", which no operand has");
     } else if (read.operand < 0) {
       dim.fail("is an index and needs 'operand'");
     } else if (operand) {
@@ -469,16 +470,16 @@ Expected<Manifest> parseManifest(const std::string &text,
   Manifest manifest;
   manifest.target = root["target"].string();
   if (!isTarget(manifest.target))
-    root["target"].fail("is '" + manifest.target +
-                        "', which names no target (sm_80, ...)");
+    root["target"].fail("is " + quote(manifest.target) +
+                        ", which names no target (sm_80, ...)");
   manifest.ptx = root["ptx"].word();
   manifest.source = root["source"].string();
   for (const JsonNode &node : root["entries"].elements()) {
     Entry entry = EntryReader(node).read();
     for (const Entry &other : manifest.entries)
       if (other.name == entry.name)
-        node["name"].fail("is '" + entry.name +
-                          "', which an entry before it has");
+        node["name"].fail("is " + quote(entry.name) +
+                          ", which an entry before it has");
     manifest.entries.push_back(std::move(entry));
   }
   if (manifest.entries.empty())

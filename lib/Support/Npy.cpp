@@ -13,6 +13,7 @@
 #include "fa/Support/Npy.h"
 
 #include "fa/Support/OutputFile.h"
+#include "fa/Support/Text.h"
 
 #include <algorithm>
 #include <bit>
@@ -57,6 +58,8 @@ public:
       if (!accept(',') && peek() != '}')
         return bad("the header's dictionary is not closed");
     }
+    if (peek() != '\0' || position < text.size())
+      return bad("text follows the header's dictionary");
     if (!sawDescr || !sawOrder || !sawShape)
       return bad("the header lacks 'descr', 'fortran_order' or 'shape'");
     return {};
@@ -106,26 +109,29 @@ private:
     std::string key;
     if (!parseString(key) || !accept(':'))
       return bad("expected a quoted key and ':' in the header");
+    bool *saw = key == "descr"           ? &sawDescr
+                : key == "fortran_order" ? &sawOrder
+                : key == "shape"         ? &sawShape
+                                         : nullptr;
+    if (!saw)
+      return bad("unknown key " + quote(key) + " in the header");
+    if (*saw)
+      return bad("the key '" + key + "' is there twice");
+    *saw = true;
     if (key == "descr") {
-      sawDescr = true;
       if (peek() == '[')
         return npyError(path, "structured .npy types are not supported");
       return parseString(descr) ? Status()
                                 : bad("'descr' is not a quoted type");
     }
     if (key == "fortran_order") {
-      sawOrder = true;
       std::string_view word = parseWord();
       fortranOrder = word == "True";
       return fortranOrder || word == "False"
                  ? Status()
                  : bad("'fortran_order' is neither True nor False");
     }
-    if (key == "shape") {
-      sawShape = true;
-      return parseShape();
-    }
-    return bad("unknown key '" + key + "' in the header");
+    return parseShape();
   }
 
   Status parseShape() {
@@ -180,8 +186,8 @@ Status splitDescr(NpyFile &file, bool &swap, const std::string &path) {
                (file.kind == 'b' && size == 1) ||
                (file.kind == 'V' && (size == 1 || size == 2));
   if (!known)
-    return npyError(path, "the .npy type '" + descr +
-                              "' is not supported; accepted are f2 f4 f8, "
+    return npyError(path, "the .npy type " + quote(descr) +
+                              " is not supported; accepted are f2 f4 f8, "
                               "i1 i2 i4 i8, u1 u2 u4 u8, b1, V2 (bfloat16) "
                               "and V1 (float8)");
   file.itemSize = size;
@@ -259,8 +265,8 @@ Expected<size_t> countElements(const NpyFile &file, size_t available,
   if (overflow || needed != available)
     return npyError(
         path,
-        "damaged .npy file: the shape " + shapeText(file.shape) + " of type '" +
-            file.descr + "' needs " +
+        "damaged .npy file: the shape " + shapeText(file.shape) + " of type " +
+            quote(file.descr) + " needs " +
             (overflow ? std::string("too many") : std::to_string(needed)) +
             " bytes of data and the file has " + std::to_string(available));
   return count;
@@ -439,10 +445,20 @@ Status writeNpy(const std::string &path, const Array &array) {
   return writeFileText(path, npyText(array));
 }
 
-Expected<std::string> readFileText(const std::string &path) {
+Status checkReadable(const std::string &path) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
+  std::filesystem::file_status place = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(place))
     return inputError("is a folder where a file is needed", {path, 0, 0});
+  if (std::filesystem::is_character_file(place) ||
+      std::filesystem::is_block_file(place))
+    return inputError("is a device where a file is needed", {path, 0, 0});
+  return {};
+}
+
+Expected<std::string> readFileText(const std::string &path) {
+  if (Status status = checkReadable(path); !status)
+    return status.takeError();
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     return inputError(std::string("cannot be opened: ") + std::strerror(errno),

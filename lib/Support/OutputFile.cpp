@@ -65,8 +65,18 @@ std::string probe(const std::string &path) {
   return why;
 }
 
-bool contains(const std::vector<std::string> &all, const std::string &one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
+/// One spelling of a place, whether there is something or not.
+fs::path wholeOf(const std::string &path) {
+  std::error_code code;
+  fs::path whole = fs::weakly_canonical(fs::absolute(path, code), code);
+  return whole.has_filename() ? whole : whole.parent_path(); // "out/"
+}
+
+/// The name in `folder` through which `path` is reached; empty outside.
+std::string nameInside(const fs::path &path, const fs::path &folder) {
+  auto [rest, end] =
+      std::mismatch(path.begin(), path.end(), folder.begin(), folder.end());
+  return end == folder.end() && rest != path.end() ? rest->string() : "";
 }
 
 } // namespace
@@ -81,7 +91,39 @@ OutputFiles::~OutputFiles() {
     fs::remove(newFolders[n], ignored);
 }
 
-Status OutputFiles::expectFolder(const std::string &path) {
+std::string OutputFiles::findClash(const Place &inner, const Place &outer) {
+  std::string name = nameInside(inner.whole, outer.whole);
+  if (name.empty())
+    return "";
+  if (outer.kind == Kind::Folder)
+    return outer.writes && outer.writes(name)
+               ? inner.said + " takes a name that " + outer.said + " writes"
+               : "";
+  return inner.said + " is inside of " + outer.said +
+         (outer.kind == Kind::File ? ", a file"
+                                   : ", a package, which holds nothing else");
+}
+
+Status OutputFiles::claim(const std::string &path, const std::string &said,
+                          Kind kind, bool (*writes)(std::string_view name)) {
+  Place place{wholeOf(path), said.empty() ? path : said, kind, writes};
+  for (const Place &other : places) {
+    if (place.whole == other.whole)
+      return inputError(other.said + " and " + place.said +
+                        " are the same path; one of the two would be lost");
+    std::string clash = findClash(place, other);
+    if (clash.empty())
+      clash = findClash(other, place);
+    if (!clash.empty())
+      return inputError(clash);
+  }
+  places.push_back(std::move(place));
+  return {};
+}
+
+Status OutputFiles::expectFolder(const std::string &path,
+                                 const std::string &said,
+                                 bool (*writes)(std::string_view name)) {
   if (path.empty())
     return inputError("the path of an output is empty");
   std::error_code code;
@@ -94,11 +136,11 @@ Status OutputFiles::expectFolder(const std::string &path) {
   std::string why = probe(partialOf(above / "output"));
   if (!why.empty())
     return cannotMake(path, why);
-  expectedFolders.push_back(fs::weakly_canonical(path, code).string());
-  return {};
+  return claim(path, said, Kind::Folder, writes);
 }
 
-Status OutputFiles::expectFile(const std::string &path) {
+Status OutputFiles::expectFile(const std::string &path,
+                               const std::string &said) {
   if (path.empty())
     return inputError("the path of an output is empty");
   std::error_code code;
@@ -108,14 +150,15 @@ Status OutputFiles::expectFile(const std::string &path) {
   if (!isPlain(path))
     return access(path.c_str(), W_OK) ? cannotWrite(path, std::strerror(errno))
                                       : Status();
-  fs::path whole = fs::weakly_canonical(path, code);
-  if (!contains(expectedFolders, whole.parent_path().string()))
+  fs::path folder = wholeOf(path).parent_path();
+  bool isExpected =
+      std::any_of(places.begin(), places.end(), [&](const Place &place) {
+        return place.kind == Kind::Folder && place.whole == folder;
+      });
+  if (!isExpected)
     if (std::string why = probe(partialOf(targetOf(path))); !why.empty())
       return cannotWrite(path, why);
-  if (contains(expectedFiles, whole.string()))
-    return inputError("is named for two outputs", {path, 0, 0});
-  expectedFiles.push_back(whole.string());
-  return {};
+  return claim(path, said, Kind::File);
 }
 
 Status OutputFiles::addFile(const std::string &path,

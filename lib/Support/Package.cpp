@@ -13,7 +13,10 @@
 
 #include "fa/Support/Npy.h"
 #include "fa/Support/OutputFile.h"
+#include "fa/Support/Text.h"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <unistd.h>
 
@@ -24,9 +27,66 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char *kManifestName = "manifest.json";
+/// All that a folder of ours holds.
+constexpr const char *kFolderNames[] = {kManifestName, "kernel.ptx",
+                                        "kernel.cubin"};
 
 Error cannotWrite(const fs::path &path, const std::string &why) {
   return inputError("cannot be written: " + why, {path.string(), 0, 0});
+}
+
+bool isThere(const fs::path &path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+/// Why this is no manifest of ours; empty when it is one.
+std::string whyNoManifest(const fs::path &path) {
+  Expected<std::string> text = readFileText(path.string());
+  if (!text)
+    return text.error().message;
+  Expected<Manifest> manifest = parseManifest(*text, path.string());
+  return manifest ? "" : manifest.error().message;
+}
+
+/// The first name in the folder that no package has; empty without one.
+std::string findForeign(const fs::path &folder, std::error_code &code) {
+  std::string first;
+  code.clear();
+  for (fs::directory_iterator it(folder, code), end; !code && it != end;
+       it.increment(code)) {
+    std::string name = it->path().filename().string();
+    std::error_code ignored;
+    bool isOurs = std::find(std::begin(kFolderNames), std::end(kFolderNames),
+                            name) != std::end(kFolderNames) &&
+                  !it->is_directory(ignored);
+    if (!isOurs && (first.empty() || name < first))
+      first = name;
+  }
+  return first;
+}
+
+/// May a package take the place of this folder? Of an earlier package, and of
+/// an empty folder; nobody's other files are lost.
+Status checkFolder(const fs::path &folder) {
+  std::error_code code;
+  if (fs::equivalent(folder, fs::current_path(code), code))
+    return cannotWrite(folder, "this runs in that folder, and a package is put "
+                               "in its place as a whole");
+  if (!fs::is_directory(folder, code))
+    return cannotWrite(folder, "it exists and is no package");
+  std::string foreign = findForeign(folder, code);
+  if (code)
+    return cannotWrite(folder, code.message());
+  if (!foreign.empty())
+    return cannotWrite(folder, "it exists and holds " + quote(foreign) +
+                                   ", which is of no package");
+  if (fs::is_empty(folder, code))
+    return {};
+  if (std::string why = whyNoManifest(folder / kManifestName); !why.empty())
+    return cannotWrite(folder, "it exists and is no package, by its " +
+                                   std::string(kManifestName) + ": " + why);
+  return {};
 }
 
 /// Where the package goes, and in which form.
@@ -42,6 +102,12 @@ struct Destination {
     if (result.path.empty())
       return inputError("the output's path is empty");
     result.isPTX = result.path.extension() == ".ptx";
+    // A folder is renamed, which "." and a link to it cannot be.
+    std::error_code code;
+    fs::path name = result.path.filename();
+    if (name == "." || name == ".." ||
+        (!result.isPTX && fs::is_directory(result.path, code)))
+      result.path = fs::weakly_canonical(result.path, code);
     return result;
   }
 
@@ -50,19 +116,35 @@ struct Destination {
     return isPTX ? stem() + ".json" : kManifestName;
   }
 
-  /// An earlier package is replaced, a folder of something else is not.
-  Status check() const {
+  /// What was not named is not ours to replace, unless it is of a package.
+  Status check(bool hasCubin) const {
+    if (!isPTX)
+      return isThere(path) ? checkFolder(path) : Status();
     std::error_code code;
-    if (isPTX) {
-      if (fs::is_directory(path, code))
-        return cannotWrite(path, "it is a folder");
-      return {};
+    if (fs::is_directory(path, code))
+      return cannotWrite(path, "it is a folder");
+    fs::path manifest = beside(".json"), cubin = beside(".cubin");
+    if (isThere(manifest)) {
+      std::string why = whyNoManifest(manifest);
+      return why.empty()
+                 ? Status()
+                 : cannotWrite(manifest, "it would be the manifest of " +
+                                             path.filename().string() +
+                                             ", and what it is now is "
+                                             "none: " +
+                                             why);
     }
-    bool isFree =
-        !fs::exists(path, code) ||
-        (fs::is_directory(path, code) &&
-         (fs::exists(path / kManifestName, code) || fs::is_empty(path, code)));
-    return isFree ? Status() : cannotWrite(path, "it exists and is no package");
+    if (hasCubin && isThere(cubin))
+      return cannotWrite(cubin, "it exists, and " +
+                                    manifest.filename().string() +
+                                    " does not, which would say that it is of "
+                                    "a package");
+    return {};
+  }
+
+  /// Of the .ptx form.
+  fs::path beside(const char *extension) const {
+    return fs::path(path).replace_extension(extension);
   }
 };
 
@@ -74,19 +156,24 @@ public:
                        std::to_string(getpid());
     folder = destination.parent_path() / name;
     std::error_code code;
-    fs::create_directory(folder, code);
-    if (code)
-      failure = cannotWrite(destination, code.message());
+    isOurs = fs::create_directory(folder, code);
+    if (!isOurs)
+      failure = cannotWrite(destination, code ? code.message()
+                                              : quote(name) + " is in the way");
   }
   ~Workplace() {
     std::error_code ignored;
-    fs::remove_all(folder, ignored);
+    if (isOurs)
+      fs::remove_all(folder, ignored);
   }
   Workplace(const Workplace &) = delete;
   Workplace &operator=(const Workplace &) = delete;
 
   fs::path folder;
   Status failure;
+
+private:
+  bool isOurs = false;
 };
 
 /// Writes the PTX, the manifest and perhaps the machine code into `folder`.
@@ -138,19 +225,52 @@ Status placeFolder(const Workplace &work, const fs::path &destination) {
     fs::rename(old, destination, code);
     return status;
   }
-  fs::remove_all(old, code);
-  return {};
+  // What came into the folder meanwhile stays.
+  for (const char *name : kFolderNames)
+    fs::remove(old / name, code);
+  fs::remove(old, code);
+  return code
+             ? cannotWrite(destination, "it was replaced, and what else was in "
+                                        "it is now in " +
+                                            old.string())
+             : Status();
 }
 
 } // namespace
 
-Status checkPackagePath(const std::string &path) {
+bool isStageFile(std::string_view name) {
+  return name.size() > 2 && std::isdigit(static_cast<unsigned char>(name[0])) &&
+         name[1] == '-' && (name.ends_with(".mlir") || name.ends_with(".ptx"));
+}
+
+Status checkPackagePath(const std::string &path, bool hasCubin) {
   Expected<Destination> destination = Destination::create(path);
   if (!destination)
     return destination.takeError();
-  if (Status status = destination->check(); !status)
+  if (Status status = destination->check(hasCubin); !status)
     return status;
   return Workplace(destination->path).failure;
+}
+
+Status expectPackage(OutputFiles &outputs, const std::string &path,
+                     const std::string &said, bool hasCubin) {
+  if (Status status = checkPackagePath(path, hasCubin); !status)
+    return status;
+  Expected<Destination> destination = Destination::create(path);
+  if (!destination)
+    return destination.takeError();
+  if (!destination->isPTX)
+    return outputs.claim(destination->path.string(), said,
+                         OutputFiles::Kind::Package);
+  for (const char *extension : {".ptx", ".json", ".cubin"}) {
+    if (!hasCubin && extension == std::string_view(".cubin"))
+      continue;
+    if (Status status = outputs.claim(destination->beside(extension).string(),
+                                      said, OutputFiles::Kind::File);
+        !status)
+      return status;
+  }
+  return {};
 }
 
 Status writePackage(Manifest manifest, const std::string &ptx,
@@ -158,7 +278,7 @@ Status writePackage(Manifest manifest, const std::string &ptx,
   Expected<Destination> destination = Destination::create(path);
   if (!destination)
     return destination.takeError();
-  if (Status status = destination->check(); !status)
+  if (Status status = destination->check(bool(assemble)); !status)
     return status;
   Workplace work(destination->path);
   if (!work.failure)
@@ -188,16 +308,15 @@ Expected<Package> readPackage(const std::string &folder) {
   fs::path name(manifest->ptx);
   if (manifest->ptx.empty() || name.filename() != name || name == "." ||
       name == "..")
-    return inputError("in the manifest, 'ptx' is '" + manifest->ptx +
-                          "' and must name a file of the package",
+    return inputError("in the manifest, 'ptx' is " + quote(manifest->ptx) +
+                          " and must name a file of the package",
                       {manifestPath, 0, 0});
   Package package;
   package.ptxPath = (fs::path(folder) / name).string();
   Expected<std::string> ptx = readFileText(package.ptxPath);
   if (!ptx)
-    return inputError("in the manifest, 'ptx' is '" + manifest->ptx +
-                          "', a file of the package that " +
-                          ptx.error().message,
+    return inputError("in the manifest, 'ptx' is " + quote(manifest->ptx) +
+                          ", a file of the package that " + ptx.error().message,
                       {manifestPath, 0, 0});
   package.manifest = std::move(*manifest);
   package.ptx = std::move(*ptx);

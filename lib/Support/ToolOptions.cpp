@@ -13,6 +13,7 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <iostream>
 
 namespace farun {
 
@@ -46,11 +47,34 @@ void addDeviceOptions(CLI::App &app, DeviceOptions &options) {
         row.value);
 }
 
+/// What is wrong with word `n` by itself; empty when nothing is. CLI11 would
+/// take the word behind "--output=" for its value, and an empty word for none.
+static std::string checkWord(const CLI::App &app, int n, char **argv) {
+  std::string word = argv[n];
+  if (word.empty())
+    return n > 1 ? "an empty word is behind '" + std::string(argv[n - 1]) + "'"
+                 : "an empty word is given";
+  size_t at = word.find('=');
+  if (word[0] != '-' || at != word.size() - 1)
+    return "";
+  const CLI::Option *option = app.get_option_no_throw(word.substr(0, at));
+  if (!option)
+    return "";
+  return option->get_items_expected_max() == 0
+             ? word.substr(0, at) + " takes no value"
+             : word + " needs a value";
+}
+
 std::optional<int> parseCommandLine(CLI::App &app, int argc, char **argv,
                                     AloneValues alone) {
   for (const DeviceOption &row : deviceOptionTable())
     if (row.alone && app.get_option_no_throw(row.name))
       alone.push_back({row.name, row.alone});
+  for (int n = 1; n < argc && std::string(argv[n]) != "--"; ++n)
+    if (std::string wrong = checkWord(app, n, argv); !wrong.empty()) {
+      std::cerr << describe(wrong);
+      return int(ErrorCode::Input);
+    }
   // CLI11 takes the words last first.
   std::vector<std::string> words;
   for (int n = argc; n-- > 1;) {

@@ -78,10 +78,14 @@ findAssembler(const Arguments &arguments) {
 farun::Status expectOutputs(const Arguments &arguments,
                             farun::OutputFiles &stages) {
   if (!arguments.stagesFolder.empty())
-    if (farun::Status status = stages.expectFolder(arguments.stagesFolder);
+    if (farun::Status status = stages.expectFolder(
+            arguments.stagesFolder, "--dump-stages=" + arguments.stagesFolder,
+            farun::isStageFile);
         !status)
       return status;
-  return farun::checkPackagePath(arguments.output);
+  return farun::expectPackage(stages, arguments.output,
+                              "--output=" + arguments.output,
+                              arguments.wantsCubin);
 }
 
 farun::Status write(const mlir::fa::CompiledKernel &kernel,

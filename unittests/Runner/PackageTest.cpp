@@ -76,12 +76,126 @@ TEST(Package, AFailureLeavesWhatWasThere) {
        it != std::filesystem::directory_iterator(); ++it)
     ++count;
   EXPECT_EQ(count, 3u); // p.fapkg, k.ptx, k.json
-  EXPECT_EQ(checkPackagePath(folder).error().message,
-            "cannot be written: it exists and is no package");
-  EXPECT_EQ(checkPackagePath(folder + "/no/x.ptx").error().message,
+  auto refusal = [](const std::string &path) {
+    Status status = checkPackagePath(path);
+    return status ? "none" : status.error().message;
+  };
+  EXPECT_EQ(refusal(folder), "cannot be written: it exists and holds 'k.json', "
+                             "which is of no package");
+  EXPECT_EQ(refusal(folder + "/no/x.ptx"),
             "cannot be written: No such file or directory");
-  EXPECT_TRUE(bool(checkPackagePath(folder + "/p.fapkg")));
+  EXPECT_EQ(refusal(folder + "/p.fapkg"), "none");
   std::filesystem::remove_all(folder);
+}
+
+/// Whatever a package does not hold itself stays where it is.
+class ForeignFiles : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = testing::TempDir() + "fa-package-foreign-" +
+             testing::UnitTest::GetInstance()->current_test_info()->name() +
+             "/";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder + "web");
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  /// The error of writing there, with "FOLDER" for the folder.
+  std::string write(const std::string &path, bool hasCubin = false) {
+    AssembleFunction assemble = [](const std::string &,
+                                   const std::string &cubin) {
+      return writeFileText(cubin, "code");
+    };
+    Status status = writePackage(program.manifest, program.ptx, folder + path,
+                                 hasCubin ? assemble : AssembleFunction());
+    OutputFiles outputs;
+    Status before = expectPackage(outputs, folder + path, "-o", hasCubin);
+    EXPECT_EQ(bool(status), bool(before));
+    if (status)
+      return "none";
+    EXPECT_EQ(status.error().str(), before.error().str());
+    std::string text = status.error().str();
+    return text.replace(text.find(folder), folder.size(), "FOLDER/");
+  }
+  void put(const std::string &path, const std::string &text) {
+    ASSERT_TRUE(bool(writeFileText(folder + path, text)));
+  }
+  std::string get(const std::string &path) {
+    Expected<std::string> text = readFileText(folder + path);
+    return text ? *text : text.error().message;
+  }
+
+  Program program = attentionProgram();
+  std::string folder;
+};
+
+TEST_F(ForeignFiles, AFolderWithAManifestOfSomethingElse) {
+  put("web/manifest.json", "{\"name\": \"a page\"}");
+  EXPECT_EQ(write("web"),
+            "FOLDER/web: error: cannot be written: it exists and is no "
+            "package, by its manifest.json: in the manifest, 'format' is "
+            "missing");
+  put("web/index.html", "page");
+  EXPECT_EQ(write("web/"),
+            "FOLDER/web: error: cannot be written: it exists and holds "
+            "'index.html', which is of no package");
+  EXPECT_EQ(get("web/manifest.json"), "{\"name\": \"a page\"}");
+  EXPECT_EQ(get("web/index.html"), "page");
+}
+
+TEST_F(ForeignFiles, APackageWithAGuest) {
+  EXPECT_EQ(write("p.fapkg", /*hasCubin=*/true), "none");
+  put("p.fapkg/notes", "mine");
+  EXPECT_EQ(write("p.fapkg"),
+            "FOLDER/p.fapkg: error: cannot be written: it exists and holds "
+            "'notes', which is of no package");
+  EXPECT_EQ(get("p.fapkg/notes"), "mine");
+  std::filesystem::remove(folder + "p.fapkg/notes");
+  // Without a guest it is replaced, the machine code too.
+  EXPECT_EQ(write("p.fapkg"), "none");
+  EXPECT_FALSE(std::filesystem::exists(folder + "p.fapkg/kernel.cubin"));
+  std::filesystem::create_directory(folder + "p.fapkg/kernel.cubin");
+  put("p.fapkg/kernel.cubin/notes", "mine");
+  EXPECT_EQ(write("p.fapkg"),
+            "FOLDER/p.fapkg: error: cannot be written: it exists and holds "
+            "'kernel.cubin', which is of no package");
+  EXPECT_EQ(get("p.fapkg/kernel.cubin/notes"), "mine");
+}
+
+TEST_F(ForeignFiles, NeighboursOfAPTXFile) {
+  put("cc.json", "[1, 2]");
+  EXPECT_EQ(write("cc.ptx"),
+            "FOLDER/cc.json: error: cannot be written: it would be the "
+            "manifest of cc.ptx, and what it is now is none: in the manifest, "
+            "'format' is missing");
+  EXPECT_EQ(get("cc.json"), "[1, 2]");
+  EXPECT_FALSE(std::filesystem::exists(folder + "cc.ptx"));
+  put("dd.cubin", "code of another");
+  EXPECT_EQ(write("dd.ptx", /*hasCubin=*/true),
+            "FOLDER/dd.cubin: error: cannot be written: it exists, and dd.json "
+            "does not, which would say that it is of a package");
+  EXPECT_EQ(get("dd.cubin"), "code of another");
+  // Without --cubin it is not touched, and ours are replaced.
+  EXPECT_EQ(write("ee.ptx", /*hasCubin=*/true), "none");
+  EXPECT_EQ(write("ee.ptx", /*hasCubin=*/true), "none");
+}
+
+TEST_F(ForeignFiles, LinksAndTheFolderItself) {
+  EXPECT_EQ(write("p.fapkg"), "none");
+  std::filesystem::create_directory_symlink("p.fapkg", folder + "link");
+  EXPECT_EQ(write("link"), "none");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder + "link"));
+  EXPECT_EQ(get("p.fapkg/kernel.ptx"), program.ptx);
+  std::filesystem::path here = std::filesystem::current_path();
+  std::filesystem::current_path(folder + "p.fapkg");
+  OutputFiles outputs;
+  Status status = expectPackage(outputs, ".", "-o");
+  std::filesystem::current_path(here);
+  ASSERT_FALSE(bool(status));
+  EXPECT_EQ(status.error().message,
+            "cannot be written: this runs in that folder, and a package is put "
+            "in its place as a whole");
+  EXPECT_EQ(get("p.fapkg/kernel.ptx"), program.ptx);
 }
 
 TEST(InputGenerator, NormalAndLegal) {

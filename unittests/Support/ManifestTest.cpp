@@ -134,6 +134,21 @@ TEST(Manifest, DamageIsLocated) {
   EXPECT_EQ(messageOf(replaced(good, "%o =", "\\\"" + std::string(99, '['))),
             "no error");
 
+  // What is repeated of it is short, and whole letters of UTF-8.
+  EXPECT_EQ(messageOf(replaced(good, "sm_80", std::string(100000, 'x'))),
+            "m.json: error: in the manifest, 'target' is '" +
+                std::string(61, 'x') +
+                "...', which names no target (sm_80, "
+                "...)");
+  std::string accents = "x";
+  for (int n = 0; n < 100; ++n)
+    accents += "\xc3\xa9";
+  EXPECT_EQ(messageOf(replaced(good, "sm_80", accents)),
+            "m.json: error: in the manifest, 'target' is '" +
+                accents.substr(0, 61) +
+                "...', which names no target (sm_80, "
+                "...)");
+
   struct Row {
     const char *from, *to, *says;
   };

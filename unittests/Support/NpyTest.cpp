@@ -173,6 +173,28 @@ TEST(Npy, DamagedFiles) {
   EXPECT_NE(messageOf(file(header("<f4", "(2, 2)", "Maybe"), ""))
                 .find("neither True nor False"),
             std::string::npos);
+  std::string twice = header("<f4", "(1,)");
+  EXPECT_EQ(messageOf(file(twice.insert(1, "'shape': (2,), "), "four")),
+            "a.npy: error: damaged .npy file: the key 'shape' is there twice");
+  EXPECT_EQ(messageOf(file(header("<f4", "(1,)") + " x", "four")),
+            "a.npy: error: damaged .npy file: text follows the header's "
+            "dictionary");
+  EXPECT_EQ(messageOf(file(header("<f4", "(1,)") + "  \n", "four")),
+            "no error");
+  // What a message repeats of a file is short and prints.
+  EXPECT_EQ(messageOf(file(header(std::string(500, 'y').c_str(), "(1,)"), "")),
+            "a.npy: error: the .npy type '" + std::string(61, 'y') +
+                "...' is not supported; accepted are f2 f4 f8, i1 i2 i4 i8, u1 "
+                "u2 u4 u8, b1, V2 (bfloat16) and V1 (float8)");
+  EXPECT_NE(messageOf(file(header("\x1b[2J", "(1,)"), "")).find("'?[2J'"),
+            std::string::npos);
+}
+
+TEST(Npy, WhatHasNoEndIsNotRead) {
+  EXPECT_EQ(readFileText("/dev/zero").error().str(),
+            "/dev/zero: error: is a device where a file is needed");
+  EXPECT_EQ(readFileText("/").error().str(),
+            "/: error: is a folder where a file is needed");
 }
 
 /// No prefix and no single broken byte makes the reader do more than refuse.

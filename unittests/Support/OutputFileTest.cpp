@@ -73,9 +73,43 @@ TEST_F(OutputFilesTest, ExpectingLeavesNothing) {
   EXPECT_TRUE(bool(files.expectFile(at("a/b/report.json"))));
   EXPECT_TRUE(bool(files.expectFile(at("report.json"))));
   EXPECT_TRUE(bool(files.expectFile("/dev/null")));
-  EXPECT_EQ(messageOf(files.expectFile(folder + "./report.json")),
-            "is named for two outputs");
   EXPECT_TRUE(names().empty());
+}
+
+TEST_F(OutputFilesTest, TwoOutputsAreApart) {
+  using Kind = OutputFiles::Kind;
+  auto isResult = [](std::string_view name) { return name == "out0.npy"; };
+  OutputFiles files;
+  EXPECT_TRUE(bool(files.expectFolder(at("out/"), "--output=out", isResult)));
+  EXPECT_TRUE(bool(files.expectFile(at("r.json"), "--report=r.json")));
+  EXPECT_TRUE(bool(files.claim(at("p.fapkg"), "-o p.fapkg", Kind::Package)));
+  EXPECT_TRUE(bool(files.expectFile(at("out/counters"))));
+  EXPECT_TRUE(bool(files.expectFile("/dev/null")));
+  EXPECT_TRUE(bool(files.expectFile("/dev/null")));
+  auto clash = [&](const std::string &path, Kind kind) {
+    Status status = files.claim(folder + path, "-x", kind);
+    return status ? "none" : status.error().str();
+  };
+  EXPECT_EQ(clash("./q/../r.json", Kind::File),
+            "error: --report=r.json and -x are the same path; one of the two "
+            "would be lost");
+  EXPECT_EQ(clash("r.json/x", Kind::Folder),
+            "error: -x is inside of --report=r.json, a file");
+  EXPECT_EQ(clash("p.fapkg", Kind::Folder),
+            "error: -o p.fapkg and -x are the same path; one of the two would "
+            "be lost");
+  EXPECT_EQ(clash("p.fapkg/x/y", Kind::File),
+            "error: -x is inside of -o p.fapkg, a package, which holds nothing "
+            "else");
+  EXPECT_EQ(clash("out/out0.npy", Kind::File),
+            "error: -x takes a name that --output=out writes");
+  EXPECT_EQ(clash("out/out0.npy/x", Kind::File),
+            "error: -x takes a name that --output=out writes");
+  EXPECT_EQ(clash(".", Kind::Package),
+            "error: --output=out is inside of -x, a package, which holds "
+            "nothing else");
+  EXPECT_EQ(clash("out/out1.npy", Kind::File), "none");
+  EXPECT_EQ(clash("p.fapkg2", Kind::File), "none");
 }
 
 TEST_F(OutputFilesTest, AllOrNothing) {

@@ -53,6 +53,10 @@ Expected<Array> readNpyAny(const std::string &path);
 std::string npyText(const Array &array);
 Status writeNpy(const std::string &path, const Array &array);
 
+/// Is this what can be read to its end, where there is anything? A folder
+/// cannot be read, and a device like /dev/zero has no end.
+Status checkReadable(const std::string &path);
+
 /// The whole content of a file, or an Error that names it.
 Expected<std::vector<std::byte>> readFileBytes(const std::string &path);
 Expected<std::string> readFileText(const std::string &path);

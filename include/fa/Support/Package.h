@@ -11,13 +11,15 @@
 // kernel.ptx and perhaps kernel.cubin.
 //
 // Everything is written under another name first and put in place at the end:
-// a failure leaves what was there before.
+// a failure leaves what was there before. Only an earlier package is replaced:
+// a file that nobody named, or a folder with any other file, is refused.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_SUPPORT_PACKAGE_H
 #define FA_SUPPORT_PACKAGE_H
 
 #include "fa/Support/Manifest.h"
+#include "fa/Support/OutputFile.h"
 
 #include <functional>
 #include <string>
@@ -29,7 +31,14 @@ using AssembleFunction =
     std::function<Status(const std::string &ptx, const std::string &cubin)>;
 
 /// Could a package be put at this path? Before the work; leaves nothing.
-Status checkPackagePath(const std::string &path);
+Status checkPackagePath(const std::string &path, bool hasCubin = false);
+
+/// The same beside the other outputs; `said` is what the user wrote.
+Status expectPackage(OutputFiles &outputs, const std::string &path,
+                     const std::string &said, bool hasCubin = false);
+
+/// "1-tile.mlir", "5-kernel.ptx": a name that --dump-stages writes.
+bool isStageFile(std::string_view name);
 
 /// Writes it; the manifest's own name for its PTX file is set by the form.
 Status writePackage(Manifest manifest, const std::string &ptx,

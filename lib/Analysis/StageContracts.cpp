@@ -212,12 +212,37 @@ bool isLowerable(Operation *op) {
                             op->getName().getDialectNamespace());
 }
 
+/// Once there are kernels, attention and loops over blocks are in none of the
+/// stages' way: what is still there was never compiled.
+void verifyOutsideKernels(ModuleOp module, Contract &contract) {
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<gpu::GPUModuleOp>(op))
+      return WalkResult::skip();
+    if (isFAOp(op) && !isTileOp(op))
+      contract.fault(op->getLoc())
+          << "'" << op->getName() << "' is outside any kernel";
+    if (!isa<scf::ForallOp>(op) || !op->hasAttr(kScheduleAttr))
+      return WalkResult::advance();
+    contract.fault(op->getLoc())
+        << "an scf.forall over blocks is outside any kernel";
+    return WalkResult::skip();
+  });
+}
+
 LogicalResult verifyDistribute(ModuleOp module) {
   Contract contract(Stage::Distribute);
+  verifyOutsideKernels(module, contract);
   module.walk([&](gpu::GPUModuleOp kernels) {
+    bool isSaid = false;
     kernels.walk([&](Operation *op) {
-      if (!isLowerable(op) || isWarpLevel(op))
-        contract.fault(op->getLoc()) << "'" << op->getName() << "' is left";
+      if (isLowerable(op) && !isWarpLevel(op))
+        return;
+      InFlightDiagnostic diag = contract.fault(op->getLoc());
+      diag << "'" << op->getName() << "' is left";
+      if (!isSaid)
+        diag.attachNote(kernels.getLoc()) << "gpu.module '" << kernels.getName()
+                                          << "' is of an earlier stage";
+      isSaid = true;
     });
     forEachType(kernels, [&](Location loc, Operation *op, Type type) {
       auto vector = dyn_cast<VectorType>(type);
@@ -235,6 +260,7 @@ LogicalResult verifyDistribute(ModuleOp module) {
 
 LogicalResult verifyLower(ModuleOp module) {
   Contract contract(Stage::Lower);
+  verifyOutsideKernels(module, contract);
   module.walk([&](gpu::GPUModuleOp kernels) {
     kernels.getBody()->walk([&](Operation *op) {
       StringRef dialect = op->getName().getDialectNamespace();

@@ -24,6 +24,8 @@
 namespace mlir::fa {
 
 void buildLowerPipeline(OpPassManager &manager) {
+  // Conversions of an earlier stage's words fail without saying so.
+  manager.addPass(createFAVerifyStage({"distribute"}));
   OpPassManager &kernels = manager.nest<gpu::GPUModuleOp>();
   // Before the conversion to NVVM, which calls the device library.
   kernels.addPass(createFALowerMath());

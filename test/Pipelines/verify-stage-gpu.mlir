@@ -43,6 +43,7 @@ module attributes {fa.target = "sm_80"} {
 //--- distribute.mlir
 #wg = #gpu.address_space<workgroup>
 module {
+  // expected-note @+1 {{gpu.module 'kernels' is of an earlier stage}}
   gpu.module @kernels {
     gpu.func @left(%s: memref<64x64xf16, #wg>, %x: vector<2x2xf32>) {
       %c0 = arith.constant 0 : index
@@ -61,7 +62,32 @@ module {
   }
 }
 
+// -----
+
+func.func @untouched(%q: memref<1x1x4x16xf16>, %o: memref<1x1x4x16xf16>, %n: index) {
+  // expected-error @+1 {{after stage distribute: 'fa.attention' is outside any kernel}}
+  fa.attention %q, %q, %q outs(%o : memref<1x1x4x16xf16>) : memref<1x1x4x16xf16>, memref<1x1x4x16xf16>, memref<1x1x4x16xf16>
+  // expected-error @+1 {{after stage distribute: an scf.forall over blocks is outside any kernel}}
+  scf.forall (%i) in (%n) {
+  } {fa.schedule = "complete"}
+  // Other people's loops are their own.
+  scf.forall (%i) in (%n) {
+  }
+  return
+}
+
 //--- lower.mlir
+func.func @untouched(%q: memref<1x1x4x16xf16>, %o: memref<1x1x4x16xf16>, %n: index) {
+  // expected-error @+1 {{after stage lower: 'fa.attention' is outside any kernel}}
+  fa.attention %q, %q, %q outs(%o : memref<1x1x4x16xf16>) : memref<1x1x4x16xf16>, memref<1x1x4x16xf16>, memref<1x1x4x16xf16>
+  // expected-error @+1 {{after stage lower: an scf.forall over blocks is outside any kernel}}
+  scf.forall (%i) in (%n) {
+  } {fa.schedule = "complete"}
+  return
+}
+
+// -----
+
 module {
   gpu.module @kernels {
     llvm.func @left(%x: i32) attributes {nvvm.kernel} {

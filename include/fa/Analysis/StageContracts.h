@@ -41,6 +41,7 @@ std::optional<Stage> parseStage(StringRef name);
 /// distribute  no op of fa in a gpu.module; no op on a warp's values; every
 ///             vector is a lane's share, 16 bytes at most.
 /// lower       only llvm and nvvm in a gpu.module.
+/// Of the last two, neither attention nor a loop over blocks is outside one.
 LogicalResult verifyStage(ModuleOp module, Stage stage);
 
 } // namespace fa

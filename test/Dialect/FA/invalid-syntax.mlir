@@ -182,3 +182,36 @@ func.func @merge_c5_layout(%o: tensor<1x2x8x16xf16>, %l: tensor<1x2x8xf32>) {
   %r:2 = fa.merge (%o, %l) {layout = "sbhd"} : tensor<1x2x8x16xf16>, tensor<1x2x8xf32> -> tensor<1x2x8x16xf16>, tensor<1x2x8xf32>
   return
 }
+
+// -----
+
+func.func @empty_score(%q: tensor<1x2x8x16xf16>) {
+  // expected-error @below {{clause 'score' expected a block, found none}}
+  %o = fa.attention %q, %q, %q score {} : tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16> -> tensor<1x2x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @empty_visible(%q: tensor<1x2x8x16xf16>) {
+  // expected-error @below {{clause 'visible' expected a block, found none}}
+  %o = fa.attention %q, %q, %q visible {
+  } : tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16> -> tensor<1x2x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @segments_written(%q: tensor<1x2x8x16xf16>) {
+  // expected-error @below {{attribute 'operandSegmentSizes' is not written: the operands say it}}
+  %o = fa.attention %q, %q, %q {operandSegmentSizes = array<i32: 1, 1, 1>} : tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16> -> tensor<1x2x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @merge_segments_written(%o: tensor<1x2x8x16xf16>, %l: tensor<1x2x8xf32>) {
+  // expected-error @below {{attribute 'operandSegmentSizes' is not written: the operands say it}}
+  %r:2 = fa.merge (%o, %l) {operandSegmentSizes = array<i32: 1, 1, 0>} : tensor<1x2x8x16xf16>, tensor<1x2x8xf32> -> tensor<1x2x8x16xf16>, tensor<1x2x8xf32>
+  return
+}

@@ -255,3 +255,19 @@ func.func @attention_c8_bias_rank_3(%q: tensor<3x2x8x16xf16>, %b: tensor<3x8x8xf
   %o = fa.attention %q, %q, %q bias(%b : tensor<3x8x8xf32>) : tensor<3x2x8x16xf16>, tensor<3x2x8x16xf16>, tensor<3x2x8x16xf16> -> tensor<3x2x8x16xf16>
   return
 }
+
+// -----
+
+func.func @attention_c2_mask_rank_0(%q: tensor<1x2x8x16xf16>, %m: tensor<i1>) {
+  // expected-error @below {{expected mask of rank 1 to 4, found rank 0}}
+  %o = fa.attention %q, %q, %q mask(%m : tensor<i1>) : tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16> -> tensor<1x2x8x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_c2_bias_rank_0(%q: tensor<1x2x8x16xf16>, %b: tensor<f32>) {
+  // expected-error @below {{expected bias of rank 1 to 4, found rank 0}}
+  %o = fa.attention %q, %q, %q bias(%b : tensor<f32>) : tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16> -> tensor<1x2x8x16xf16>
+  return
+}

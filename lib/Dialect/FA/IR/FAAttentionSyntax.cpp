@@ -77,6 +77,7 @@ private:
   ParseResult parseClause(SMLoc loc, StringRef keyword);
   ParseResult parseOperands(StringRef keyword, Segment first, unsigned least,
                             unsigned most, bool oneSegment = false);
+  ParseResult parseRegion(StringRef keyword, Region &region);
   ParseResult parseScale();
   ParseResult parseFloat(StringRef name);
   ParseResult parseMasks();
@@ -139,9 +140,9 @@ ParseResult ClauseParser::parseClause(SMLoc loc, StringRef keyword) {
   if (keyword == "dropout")
     return parseDropout();
   if (keyword == "score")
-    return parser.parseRegion(*score);
+    return parseRegion(keyword, *score);
   if (keyword == "visible")
-    return parser.parseRegion(*visible);
+    return parseRegion(keyword, *visible);
 
   InFlightDiagnostic diag = parser.emitError(loc);
   diag << "unknown clause '" << keyword
@@ -178,6 +179,17 @@ ParseResult ClauseParser::parseOperands(StringRef keyword, Segment first,
     operands[segment].push_back({name, types[index]});
   }
   return success();
+}
+
+/// An empty region is that of a clause which is not there.
+ParseResult ClauseParser::parseRegion(StringRef keyword, Region &region) {
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseRegion(region))
+    return failure();
+  if (!region.empty())
+    return success();
+  return parser.emitError(loc)
+         << "clause '" << keyword << "' expected a block, found none";
 }
 
 /// `(0.125)` or `(%s : f32)`.
@@ -279,6 +291,10 @@ static ParseResult parseAttributesWithWords(OpAsmParser &parser,
         if (result.attributes.get(name))
           return parser.emitError(loc)
                  << "attribute '" << name << "' is given twice";
+        if (name == "operandSegmentSizes" || name == "operand_segment_sizes")
+          return parser.emitError(loc)
+                 << "attribute '" << name
+                 << "' is not written: the operands say it";
         Attribute attr = parser.getBuilder().getUnitAttr();
         if (succeeded(parser.parseOptionalEqual())) {
           std::string word;

@@ -53,7 +53,9 @@ static LogicalResult verifyRanks(Operation *op,
                                  ArrayRef<AttentionOperand> operands) {
   for (const AttentionOperand &operand : operands) {
     int64_t rank = operand.getType().getRank();
-    if (rank == static_cast<int64_t>(operand.dims.size()))
+    // No names: a mask or bias of a rank that has none, 0 among them.
+    if (!operand.dims.empty() &&
+        rank == static_cast<int64_t>(operand.dims.size()))
       continue;
     InFlightDiagnostic diag = op->emitOpError("expected ");
     diag << operand.role << " of rank ";

@@ -20,6 +20,7 @@
 #include "fa/Dialect/FA/Transforms/Passes.h"
 #include "fa/Dialect/FA/Transforms/Transforms.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -64,6 +65,19 @@ static LogicalResult checkBufferizable(func::FuncOp func) {
     return func.emitOpError("is called in this module, and its results would "
                             "become arguments; bufferize the module by "
                             "one-shot-bufferize");
+  auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  WalkResult foreign = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool isOnTensors = llvm::any_of(op->getOperandTypes(), isTensor) ||
+                       llvm::any_of(op->getResultTypes(), isTensor);
+    if (!isOnTensors ||
+        op->getName().hasInterface<bufferization::BufferizableOpInterface>())
+      return WalkResult::advance();
+    op->emitOpError("on tensors cannot be bufferized beside attention; "
+                    "bufferize the module by one-shot-bufferize");
+    return WalkResult::interrupt();
+  });
+  if (foreign.wasInterrupted())
+    return failure();
   WalkResult result = func.walk([](Operation *op) {
     if (!matchPattern(op, m_Constant()) ||
         !isa<TensorType>(op->getResult(0).getType()))

@@ -42,3 +42,29 @@ func.func @constant_tensor(%q: tensor<1x1x16x16xf16>) -> tensor<1x1x16x16xf16> {
   %o = fa.attention %q, %q, %q kv_lengths(%n : tensor<1xi32>) : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
   return %o : tensor<1x1x16x16xf16>
 }
+
+// -----
+
+func.func @in_if(%q: tensor<1x1x16x16xf16>, %c: i1) -> tensor<1x1x16x16xf16> {
+  // expected-error @+1 {{'scf.if' op on tensors cannot be bufferized beside attention; bufferize the module by one-shot-bufferize}}
+  %r = scf.if %c -> tensor<1x1x16x16xf16> {
+    %o = fa.attention %q, %q, %q : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
+    scf.yield %o : tensor<1x1x16x16xf16>
+  } else {
+    scf.yield %q : tensor<1x1x16x16xf16>
+  }
+  return %r : tensor<1x1x16x16xf16>
+}
+
+// -----
+
+func.func @in_for(%q: tensor<1x1x16x16xf16>, %n: index) -> tensor<1x1x16x16xf16> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{'scf.for' op on tensors cannot be bufferized beside attention; bufferize the module by one-shot-bufferize}}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %q) -> (tensor<1x1x16x16xf16>) {
+    %o = fa.attention %x, %q, %q : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
+    scf.yield %o : tensor<1x1x16x16xf16>
+  }
+  return %r : tensor<1x1x16x16xf16>
+}

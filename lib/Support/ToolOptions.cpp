@@ -79,6 +79,9 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, char **argv,
   std::vector<std::string> words;
   for (int n = argc; n-- > 1;) {
     std::string word = argv[n];
+    // CLI11 would take the '=' of "-o=x" for a letter of the value.
+    if (word.size() > 3 && word[0] == '-' && word[1] != '-' && word[2] == '=')
+      word.erase(2, 1);
     for (const auto &[option, value] : alone)
       if (word == option) {
         word += "=" + value;

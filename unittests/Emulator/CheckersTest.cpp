@@ -446,7 +446,8 @@ TEST(CheckerSet, names) {
       "'luck' names no checker; accepted are all, none, help, bounds, "
       "alignment, space, tensor-map, register-pool, deadlock, determinism, "
       "initialisation, async-wait, wgmma, registers, mbarrier, division, "
-      "proxy-fence, barriers, warp-sync, leaks, race, global-race");
+      "proxy-fence, barriers, warp-sync, leaks, race, global-race, "
+      "equal-writes");
   EXPECT_TRUE(CheckerSet::parse("none")->empty());
   EXPECT_TRUE(CheckerSet::parse("bounds")->empty());
   EXPECT_FALSE(CheckerSet::parse("race")->empty());

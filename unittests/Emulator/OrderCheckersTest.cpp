@@ -147,6 +147,15 @@ TEST_P(GlobalRaceTest, findsWhatNothingOrders) {
 #define OWN_WORD                                                               \
   "mov.u32 %r9, %ctaid.x; mad.wide.u32 %rd1, %r9, 4, %out; "                   \
   "setp.eq.u32 %p0, %tid, 0; setp.ne.u32 %p1, %r9, 0;"
+// One thread of each CTA adds 1 to 'counter' as nvcc does without an atomic;
+// %rd3 is the same address in another register.
+#define SWAP(next, at, between)                                                \
+  OWN_WORD "mov.u64 %rd2, counter; mov.u64 %rd3, counter;"                     \
+           "@!%p0 bra END; ld.global.u32 %r1, [%rd2];" between                 \
+           "\nAGAIN: add.u32 %r2, %r1, 1;"                                     \
+           "atom.global.cas.b32 %r3, [" at "], %r1, %r2;"                      \
+           "setp.ne.u32 %p3, %r1, %r3;" next "\n@%p3 bra AGAIN;"               \
+           "\nEND: bar.warp.sync -1;"
 const GridCase kGlobalRace[] = {
     {"sameWord", "setp.eq.u32 %p0, %tid, 0; @%p0 st.global.u32 [%out], 1;",
      "st.global.u32 writes buffer 'out' at byte 0, which st.global.u32 at "
@@ -204,11 +213,68 @@ const GridCase kGlobalRace[] = {
         ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%out];
         END: bar.warp.sync -1;)",
      "buffer 'out' at byte"},
+    // An ordinary load that only begins a compare-and-swap of its word.
+    {"loadBeforeSwap", SWAP("mov.u32 %r1, %r3;", "%rd2", ""), ""},
+    // Its value goes elsewhere, too: the result depends on it.
+    {"loadThatIsKept",
+     SWAP("mov.u32 %r1, %r3;", "%rd2", "st.global.u32 [%rd1], %r1;"),
+     "ld.global.u32 reads buffer 'counter' at byte 0"},
+    {"loadBeforeOtherSwap", SWAP("mov.u32 %r1, %r3;", "%rd3", ""),
+     "ld.global.u32 reads buffer 'counter' at byte 0"},
+    {"loadThatDecides",
+     SWAP("mov.u32 %r1, %r3;", "%rd2",
+          "setp.eq.u32 %p2, %r1, 0; @%p2 st.global.u32 [%rd1], 1;"),
+     "ld.global.u32 reads buffer 'counter' at byte 0"},
+    // A store is no swap.
+    {"swapAgainstStore",
+     SWAP("mov.u32 %r1, %r3;", "%rd2", "@!%p1 st.global.u32 [counter], 1;"),
+     "buffer 'counter' at byte 0"},
     {"volatileAgainstPlain",
      OWN_WORD "@%p0 ld.volatile.global.u32 %r1, [counter]; "
               "@%p0 st.global.u32 [counter], 1;",
      "buffer 'counter' at byte 0"},
 };
+
+TEST(EqualWrites, areToldApartFromRaces) {
+  struct Case {
+    const char *body;
+    bool isRace;
+  };
+  const Case kCases[] = {
+      // Lanes of one store, and warps, with the same value and with others.
+      {"setp.lt.u32 %p0, %tid, 4; @%p0 st.shared.u32 [%b], 7;", false},
+      {"setp.lt.u32 %p0, %tid, 4; @%p0 st.shared.u32 [%b], %tid;", true},
+      {"setp.eq.u32 %p0, %l, 0; @%p0 st.shared.u32 [%b], 7;", false},
+      {"setp.eq.u32 %p0, %l, 0; @%p0 st.shared.u32 [%b], %w;", true},
+      {"setp.lt.u32 %p0, %tid, 4; @%p0 st.shared.v2.u32 [%b], {7, 8};", false},
+      {"setp.lt.u32 %p0, %tid, 4; @%p0 st.shared.v2.u32 [%b], {7, %tid};",
+       true},
+      {"setp.lt.u32 %p0, %tid, 2; mov.u64 %rd0, 0x500000007;\n"
+       "@%p0 st.shared.u64 [%b + 64], %rd0;",
+       false},
+  };
+  for (const Case &c : kCases)
+    for (const char *order : kOrders) {
+      Report all = check(c.body, "all", order);
+      EXPECT_EQ(all.ok(), !c.isRace) << c.body << allText(all);
+      Report race = check(c.body, "race", order);
+      EXPECT_EQ(race.ok(), !c.isRace) << c.body << allText(race);
+      Report equal = check(c.body, "equal-writes", order);
+      EXPECT_EQ(equal.ok(), c.isRace) << c.body << allText(equal);
+      for (const Diagnostic &d : equal.diagnostics) {
+        EXPECT_EQ(d.origin, "equal-writes") << d.str();
+        EXPECT_NE(d.message.find(" writes with the same value, and nothing "
+                                 "orders the two"),
+                  std::string::npos)
+            << d.str();
+      }
+    }
+  // A write and a read of what it writes stay a race.
+  Report r = check("st.shared.u32 [%s], 0; xor.b32 %r0, %s, 4; "
+                   "ld.shared.u32 %r1, [%r0];");
+  EXPECT_FALSE(r.ok());
+}
+
 INSTANTIATE_TEST_SUITE_P(Grid, GlobalRaceTest, testing::ValuesIn(kGlobalRace),
                          [](const auto &i) { return i.param.name; });
 INSTANTIATE_TEST_SUITE_P(WarpSync, OrderTest, testing::ValuesIn(kWarpSync),

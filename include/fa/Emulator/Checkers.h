@@ -32,6 +32,8 @@ struct CheckerInfo {
   bool isDefault;
   /// Part of the core, which always finds it; null then.
   std::unique_ptr<ExecutionObserver> (*make)();
+  /// On only by its name: not in "all".
+  bool isExtra = false;
 
   bool isCore() const { return !make; }
 };
@@ -80,6 +82,9 @@ std::unique_ptr<ExecutionObserver> makeMbarrierChecker();
 std::unique_ptr<ExecutionObserver> makeRaceChecker();
 /// The same for global memory and different CTAs.
 std::unique_ptr<ExecutionObserver> makeGlobalRaceChecker();
+/// Pairs of unordered writes to shared memory that write the same bytes, which
+/// the race checker leaves out.
+std::unique_ptr<ExecutionObserver> makeEqualWritesChecker();
 /// CTA barriers that part of a warp reaches, or that threads use differently.
 std::unique_ptr<ExecutionObserver> makeBarrierChecker();
 /// Membermasks that the lanes do not keep to, shfl from lanes that are not

@@ -213,6 +213,12 @@ struct AccessEvent {
   Proxy proxy = Proxy::Generic;
   /// Shared only: the rank in the cluster of the CTA whose memory it is.
   uint32_t ownerRank = 0;
+  /// Of st: what the lane will write, `bytes` of it, and by lane what stands
+  /// there now; null for others.
+  void (*storedBytes)(const AccessEvent &, unsigned lane,
+                      uint8_t *to) = nullptr;
+  const uint8_t *const *memory = nullptr;
+  const void *storeState[2] = {}; ///< for storedBytes
 };
 
 /// A cp.async was issued; its bytes move at completion.

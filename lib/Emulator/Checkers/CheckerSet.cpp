@@ -58,6 +58,10 @@ const std::vector<CheckerInfo> &ptxvm::allCheckers() {
       {"global-race",
        "accesses of CTAs to global memory that nothing puts in order", false,
        makeGlobalRaceChecker},
+      {"equal-writes",
+       "writes of the same bytes to shared memory that nothing puts in order; "
+       "not in all",
+       false, makeEqualWritesChecker, true},
   };
   return kTable;
 }
@@ -80,7 +84,7 @@ Expected<CheckerSet> CheckerSet::parse(const std::string &list) {
   if (list.empty())
     set([](const CheckerInfo &c) { return c.isDefault; });
   else if (list == "all")
-    set([](const CheckerInfo &) { return true; });
+    set([](const CheckerInfo &c) { return !c.isExtra; });
   else if (list != "none")
     for (size_t begin = 0; begin <= list.size();) {
       size_t end = std::min(list.find(',', begin), list.size());

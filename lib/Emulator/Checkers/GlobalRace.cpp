@@ -19,6 +19,7 @@
 // fences in the code there is no order at all, and one page for all CTAs does.
 //
 //===----------------------------------------------------------------------===//
+#include "CasLoads.h"
 #include "Findings.h"
 #include "TouchedMemory.h"
 
@@ -52,9 +53,10 @@ struct Synchronisation {
 class GlobalRaceCTA : public CheckerCTA {
 public:
   GlobalRaceCTA(const CTAEvent &event, std::string_view checker,
-                Synchronisation &sync, bool hasOrder)
+                Synchronisation &sync, bool hasOrder,
+                const std::vector<char> &isCasLoad)
       : CheckerCTA(event, checker), cta(event.linear), sync(sync),
-        hasOrder(hasOrder) {
+        hasOrder(hasOrder), isCasLoad(isCasLoad) {
     begin(std::make_shared<Clocks>());
   }
 
@@ -72,7 +74,9 @@ public:
     bool isRead = e.kind == AccessKind::Load ||
                   e.kind == AccessKind::AsyncRead ||
                   e.kind == AccessKind::MatrixLoad;
-    Touch touch = isRead ? (isStrong ? Touch::StrongRead : Touch::Read)
+    // What a compare-and-swap compares again cannot race with one.
+    bool isHarmless = isStrong || isCasLoad[e.pc];
+    Touch touch = isRead ? (isHarmless ? Touch::StrongRead : Touch::Read)
                          : (isStrong ? Touch::StrongWrite : Touch::Write);
     for (uint32_t m = e.mask; m; m &= m - 1) {
       unsigned l = unsigned(__builtin_ctz(m));
@@ -164,6 +168,7 @@ private:
   uint64_t cta;
   Synchronisation &sync;
   bool hasOrder;
+  const std::vector<char> &isCasLoad;           ///< by pc
   std::vector<std::pair<uint64_t, bool>> reads; ///< address, is an acquire
   Clocks seen;   ///< by relaxed reads, until the next fence
   Clocks fenced; ///< what a relaxed write releases
@@ -180,7 +185,8 @@ public:
   uint32_t interests() const override { return kMemory | kBarriers; }
   void kernelBegin(const KernelEvent &event) override;
   std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
-    return std::make_unique<GlobalRaceCTA>(event, name(), sync, hasOrder);
+    return std::make_unique<GlobalRaceCTA>(event, name(), sync, hasOrder,
+                                           isCasLoad);
   }
   void ctaEnd(const CTAEvent &event, CTAObserver &observer,
               bool completed) override;
@@ -197,6 +203,7 @@ private:
 
   Synchronisation sync;
   bool hasOrder = false;
+  std::vector<char> isCasLoad;
   std::unordered_map<uint64_t, PastPage> past;
 };
 } // namespace
@@ -204,6 +211,7 @@ private:
 void GlobalRaceChecker::kernelBegin(const KernelEvent &event) {
   Checker::kernelBegin(event);
   const auto &all = event.code.instructions;
+  isCasLoad = findCasLoads(event.code);
   hasOrder = std::any_of(all.begin(), all.end(), [](const InstructionInfo &i) {
     return i.category == Category::Fence ||
            i.opcode.find(".acq") != std::string::npos ||

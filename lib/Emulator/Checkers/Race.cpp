@@ -12,6 +12,10 @@
 // that thread did). Lanes of a warp are threads like others; shfl and the like
 // order nothing.
 //
+// Two writes of the same bytes leave them in every order. The model calls that
+// a race too, compilers let lanes with copies of a value do it; `race` leaves
+// it to a checker of its own, equal-writes.
+//
 // An asynchronous copy may write at any time between its issue and a wait. So
 // it is a write twice, at the issue and at the completion: what others do must
 // come before the one or after the other, and what lies between them is for
@@ -19,6 +23,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "RaceCTA.h"
+
+#include <cstring>
 
 using namespace ptxvm;
 
@@ -53,7 +59,9 @@ void RaceCTA::memoryAccess(const AccessEvent &e) {
     uint64_t at = e.addresses[lane];
     if (who.isStrong) [[unlikely]]
       synchronise(e, who.thread, at);
-    auto report = [&](const RaceFinding &f) { found(who, f); };
+    auto report = [&](const RaceFinding &f) {
+      found(who, f, writesEqual(e, lane, f));
+    };
     uint32_t clock = s->order.clock(who.thread);
     if (e.kind == AccessKind::AsyncWrite)
       stored = {who, e.ownerRank, at, e.bytes};
@@ -155,27 +163,47 @@ std::string RaceCTA::whoText(uint32_t other) const {
          std::to_string(local % 32) + ")";
 }
 
-void RaceCTA::found(const RaceAccessor &who, const RaceFinding &f) {
-  if (!isNew(who.pc))
+bool RaceCTA::writesEqual(const AccessEvent &e, unsigned lane,
+                          const RaceFinding &f) const {
+  uint8_t mine[32], other[32];
+  if (!e.storedBytes || f.verb[0] != 'w' || f.otherVerb[0] != 'w')
+    return false;
+  e.storedBytes(e, lane, mine);
+  if (!f.isSameEvent)
+    return std::memcmp(mine, e.memory[lane], e.bytes) == 0;
+  unsigned otherLane = f.other % 32;
+  if (e.addresses[otherLane] != e.addresses[lane])
+    return false;
+  e.storedBytes(e, otherLane, other);
+  return std::memcmp(mine, other, e.bytes) == 0;
+}
+
+void RaceCTA::found(const RaceAccessor &who, const RaceFinding &f,
+                    bool isEqual) {
+  if (!isNew(who.pc) || isEqual != wantsEqual)
     return;
   uint32_t local = who.thread - s->firstThread(rank);
   report(who.pc, local / 32, int(local % 32),
          opcode(who.pc) + " " + f.verb + " " +
              placeName(Space::Shared, f.at, nullptr) + ", which " +
              instruction(f.otherPc) + whoText(f.other) + " " + f.otherVerb +
-             " too, and nothing orders the two");
+             (isEqual ? " with the same value, and nothing orders the two"
+                      : " too, and nothing orders the two"));
 }
 
 namespace {
 class RaceChecker : public Checker {
 public:
-  std::string_view name() const override { return "race"; }
+  explicit RaceChecker(bool wantsEqual) : wantsEqual(wantsEqual) {}
+  std::string_view name() const override {
+    return wantsEqual ? "equal-writes" : "race";
+  }
   uint32_t interests() const override {
     return kMemory | kAsyncCopies | kBarriers | kWgmma |
            (hasWarpBarrier ? uint32_t(kInstructions) : 0u);
   }
   std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
-    return std::make_unique<RaceCTA>(event, name(), isWarpBarrier,
+    return std::make_unique<RaceCTA>(event, name(), isWarpBarrier, wantsEqual,
                                      states.of(event));
   }
   void kernelBegin(const KernelEvent &event) override {
@@ -193,6 +221,7 @@ public:
   }
 
 private:
+  bool wantsEqual;
   bool hasWarpBarrier = false;
   std::vector<char> isWarpBarrier;
   ClusterStates<RaceState> states;
@@ -200,5 +229,8 @@ private:
 } // namespace
 
 std::unique_ptr<ExecutionObserver> ptxvm::makeRaceChecker() {
-  return std::make_unique<RaceChecker>();
+  return std::make_unique<RaceChecker>(false);
+}
+std::unique_ptr<ExecutionObserver> ptxvm::makeEqualWritesChecker() {
+  return std::make_unique<RaceChecker>(true);
 }

@@ -189,6 +189,8 @@ void RaceCTA::wgmmaWaited(const WgmmaGroupEvent &e) {
 }
 
 void RaceCTA::reachOut(const AccessEvent &e) {
+  if (wantsEqual)
+    return;
   uint32_t owner = s->firstThread(e.ownerRank);
   for (uint32_t m = e.mask; m; m &= m - 1) {
     unsigned lane = unsigned(__builtin_ctz(m));

@@ -24,10 +24,10 @@ namespace ptxvm {
 class RaceCTA : public CheckerCTA {
 public:
   RaceCTA(const CTAEvent &event, std::string_view checker,
-          const std::vector<char> &isWarpBarrier,
+          const std::vector<char> &isWarpBarrier, bool wantsEqual,
           std::shared_ptr<RaceState> state)
       : CheckerCTA(event, checker), s(std::move(state)),
-        rank(event.clusterRank), size(event.threads),
+        rank(event.clusterRank), size(event.threads), wantsEqual(wantsEqual),
         isWarpBarrier(isWarpBarrier), meetings(event.warps),
         exited(event.warps, 0), arrivedOnly(event.warps),
         openGroup(event.warps, 0) {}
@@ -62,7 +62,11 @@ private:
   void append(std::vector<uint32_t> &list, uint32_t warp, uint32_t mask) const;
 
   void synchronise(const AccessEvent &e, uint32_t who, uint64_t at);
-  void found(const RaceAccessor &who, const RaceFinding &finding);
+  void found(const RaceAccessor &who, const RaceFinding &finding,
+             bool isEqual = false);
+  /// Does the lane write the bytes that the other wrote?
+  bool writesEqual(const AccessEvent &e, unsigned lane,
+                   const RaceFinding &finding) const;
   std::string whoText(uint32_t thread) const;
 
   /// An access to the memory of another CTA.
@@ -81,6 +85,7 @@ private:
 
   std::shared_ptr<RaceState> s;
   uint32_t rank, size; ///< in the cluster; threads of the CTA
+  bool wantsEqual;     ///< reports equal writes, and nothing else
   const std::vector<char> &isWarpBarrier; ///< by pc
   std::vector<WarpMeeting> meetings;      ///< by warp
   std::vector<uint32_t> exited;           ///< lanes, by warp

@@ -39,6 +39,7 @@ struct RaceFinding {
   const char *verb;
   uint32_t otherPc, other; ///< other: its thread
   const char *otherVerb;
+  bool isSameEvent = false; ///< by another lane of the same instruction
 };
 
 class RaceState {
@@ -119,7 +120,7 @@ void RaceState::checkWrite(const RaceAccessor &who, const HistoryCell &cell,
   if (w.time <= order.allUpTo(who.thread) || (w.isStrong && who.isStrong) ||
       order.isBefore(w.thread, w.clock, who.thread)) [[likely]]
     return;
-  report(RaceFinding{at, verb, w.pc, w.thread, "writes"});
+  report(RaceFinding{at, verb, w.pc, w.thread, "writes", w.time == now});
 }
 
 template <typename Report>

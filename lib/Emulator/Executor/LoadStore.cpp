@@ -173,6 +173,7 @@ Flow access(Warp &w, const Instruction &i, AccessKind kind) {
       w.mask, i.a,       bool(aux.flags & MemoryAux::kWideAddress),
       i.imm,  aux.space, uint32_t(aux.bytes) * aux.count,
       kind,   true,      bool(aux.flags & MemoryAux::kCluster)};
+  request.isStore = kind == AccessKind::Store;
   Access a;
   if (!resolveAccess(w, i, request, a))
     return Flow::Stop;

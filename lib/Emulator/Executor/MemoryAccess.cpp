@@ -213,14 +213,44 @@ void ptxvm::notifyAccess(Warp &w, const Instruction &i, uint32_t pc,
     o->memoryAccess(event);
 }
 
+/// AccessEvent::storedBytes of st.
+static void storedBytes(const AccessEvent &e, unsigned lane, uint8_t *to) {
+  const Warp &w = *static_cast<const Warp *>(e.storeState[0]);
+  const Instruction &i = *static_cast<const Instruction *>(e.storeState[1]);
+  MemoryAux aux = MemoryAux::unpack(i.aux);
+  for (unsigned k = 0; k < aux.count; ++k, to += aux.bytes) {
+    const uint32_t *reg = w.regs + w.lists[i.list + k];
+    bool isWide = aux.flags & MemoryAux::kWideRegister || aux.bytes == 8;
+    std::memcpy(to, reg + (isWide ? 2 * lane : lane), aux.bytes);
+  }
+}
+
 /// One event for the executing CTA's memory, and one for each other owner.
 static void notifyByOwner(Warp &w, const Instruction &i, const AccessRequest &r,
                           Space space, uint32_t mask, const Access &a) {
   uint32_t remote = space == Space::Shared ? a.remote & mask : 0;
-  if (mask & ~remote)
-    notifyAccess(w, i, w.pc, r.kind, space, mask & ~remote, r.bytes, a.address,
-                 nullptr, space == Space::Global ? a.buffer : nullptr,
-                 w.cta->rank);
+  if (uint32_t own = mask & ~remote) {
+    AccessEvent event{w.index,
+                      w.pc,
+                      r.kind,
+                      space,
+                      orderingOf(i.mods),
+                      own,
+                      r.bytes,
+                      a.address,
+                      nullptr,
+                      space == Space::Global ? a.buffer : nullptr,
+                      scopeOf(i.mods)};
+    event.ownerRank = w.cta->rank;
+    if (r.isStore) {
+      event.storedBytes = storedBytes;
+      event.memory = a.pointer;
+      event.storeState[0] = &w;
+      event.storeState[1] = &i;
+    }
+    for (CTAObserver *o : w.cta->onMemory)
+      o->memoryAccess(event);
+  }
   while (remote) {
     uint32_t owner = a.owner[__builtin_ctz(remote)], same = 0;
     for (uint32_t m = remote; m; m &= m - 1)

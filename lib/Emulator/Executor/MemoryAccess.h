@@ -28,6 +28,7 @@ struct AccessRequest {
   AccessKind kind;
   bool notifies = true;   ///< cp.async is told to observers when it completes
   bool isCluster = false; ///< .shared::cluster; generic addresses always are
+  bool isStore = false;   ///< st: the values are in the list
 };
 
 struct Access {

@@ -84,9 +84,9 @@ TEST(Atomics, floats) {
              h = r.inout(std::vector<uint32_t>(1)),
              b = r.inout(std::vector<uint32_t>(1)),
              h1 = r.inout(std::vector<uint16_t>(2));
-    // One block: without an instruction of their own, bf16 pairs are read by an
-    // ordinary load first, which races with the other block's exchange.
-    r.launch("floats", {1}, {64}, 0, x, y, h, b, h1);
+    // Without an instruction of their own, bf16 pairs are read by an ordinary
+    // load first, which only begins a compare-and-swap.
+    r.launch("floats", {4}, {16}, 0, x, y, h, b, h1);
     EXPECT_EQ(r.read<float>(x), f);
     EXPECT_EQ(r.read<double>(y), d);
     EXPECT_EQ(r.read<uint32_t>(h)[0], 0xD0005600u);

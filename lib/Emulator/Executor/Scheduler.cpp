@@ -22,8 +22,10 @@ static constexpr uint64_t kQuantum = 4096;
 /// gets it although other warps can still go on.
 static constexpr unsigned kPatience = 4;
 /// Instructions of a cluster before it is looked at whether it only spins: at
-/// first, and after it has been found spinning.
-static constexpr uint64_t kLongBudget = 1 << 20, kShortBudget = kQuantum;
+/// first, twice as many each time, at most, and after it has been found
+/// spinning.
+static constexpr uint64_t kFirstBudget = 1 << 14, kLongBudget = 1 << 20,
+                          kShortBudget = kQuantum;
 
 static void updateMerge(Warp &w) {
   w.mergePc = ~0u;
@@ -161,7 +163,7 @@ static void reportLimit(Cluster &cluster, const Warp &w) {
 }
 
 ClusterRun::ClusterRun(Cluster &cluster, uint64_t seed)
-    : cluster(cluster), budget(kLongBudget) {
+    : cluster(cluster), budget(kFirstBudget) {
   cluster.random.seed(seed);
   for (auto &cta : cluster.ctas)
     for (Warp &w : cta->warps)
@@ -250,19 +252,21 @@ bool ClusterRun::round() {
 
 ClusterRun::Result ClusterRun::run() {
   hasChanged = false;
-  if (isStuck && examine() == Stuck)
+  if (isStuck && examine(false) == Stuck)
     return Stuck;
   hasChanged = true;
   isStuck = false;
   while (!cluster.failed && round()) {
     if (sinceExamined < budget)
       continue;
-    Result result = examine();
+    bool isEarly = !hasSpun && budget < kLongBudget;
+    Result result = examine(isEarly);
     sinceExamined = 0;
     if (result == Busy) {
-      budget = kLongBudget;
+      budget = isEarly ? 2 * budget : kLongBudget;
       continue;
     }
+    hasSpun = true;
     isStuck = result == Stuck;
     budget = kShortBudget * warps.size();
     return result;

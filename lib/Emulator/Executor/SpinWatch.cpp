@@ -89,7 +89,9 @@ ClusterRun::Result ClusterRun::watch(Warp &w) {
   return Spinning;
 }
 
-ClusterRun::Result ClusterRun::examine() {
+/// Early on only what can never go on by itself is taken for a spin: long
+/// stretches of arithmetic look like one.
+ClusterRun::Result ClusterRun::examine(bool isEarly) {
   Result all = Stuck;
   for (Warp *w : warps) {
     Result one = w->isDone() ? Stuck : watch(*w);
@@ -98,6 +100,8 @@ ClusterRun::Result ClusterRun::examine() {
     if (one == Spinning)
       all = Spinning;
   }
+  if (isEarly && all == Spinning)
+    return Busy;
   // It may spin on what an operation of its own brings.
   return cluster.queue.completeAll() ? Busy : all;
 }

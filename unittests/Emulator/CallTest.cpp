@@ -279,7 +279,7 @@ TEST(Call, findsAnAlias) {
 TEST(Call, refusesWhatDoesNotFit) {
   auto refusal = [](const std::string &body) {
     return runEntry(body, std::string(kTwice) +
-                              ".extern .func (.param .b64 r) malloc(.param "
+                              ".extern .func (.param .b64 r) allocate(.param "
                               ".b64 n);\n")
         .message();
   };
@@ -293,8 +293,8 @@ TEST(Call, refusesWhatDoesNotFit) {
   EXPECT_NE(refusal(".param .b64 wide; call (%v), twice, (wide);")
                 .find("'wide' has 8 bytes; the function's has 4"),
             std::string::npos);
-  EXPECT_NE(refusal("call (%rd1), malloc, (64);")
-                .find("unsupported: a call of 'malloc', which has no body"),
+  EXPECT_NE(refusal("call (%rd1), allocate, (64);")
+                .find("unsupported: a call of 'allocate', which has no body"),
             std::string::npos);
   EXPECT_NE(refusal("call nothing;").find("unknown function 'nothing'"),
             std::string::npos);

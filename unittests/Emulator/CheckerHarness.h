@@ -24,7 +24,7 @@ namespace ptxvm::test {
 /// buffers; 'out' is not initialised,
 /// the variable 'counter' is 0.
 inline std::string kernelText(const std::string &body) {
-  return R"(.version 8.3
+  return R"(.version 8.6
 .target sm_90a
 .address_size 64  .global .u32 counter;
 .visible .entry k(.param .u64 k_in, .param .u64 k_out)

@@ -84,7 +84,8 @@ TEST(Cluster, registersOfEveryCta) {
     mov.u32 %r5, %clusterid.y;
     mov.u32 %r6, %nclusterid.x;
     mov.u32 %r7, %cluster_nctarank;
-    mov.u32 %r8, %is_explicit_cluster;
+    mov.pred %p3, %is_explicit_cluster;
+    selp.u32 %r8, 1, 0, %p3;
     st.global.v4.u32 [%rd0], {%rank, %r2, %r3, %r4};
     st.global.v4.u32 [%rd0+16], {%r5, %r6, %r7, %r8};)"),
                     {{4, 2}, {1}, {2, 2}, 0});
@@ -301,7 +302,8 @@ TEST(Cluster, whatALaunchRefuses) {
 TEST(Cluster, sizesUpToSixteenAndThoseOfTheKernel) {
   const char *body = R"(
     mov.u32 %r1, %cluster_nctarank;
-    mov.u32 %r2, %is_explicit_cluster;
+    mov.pred %p3, %is_explicit_cluster;
+    selp.u32 %r2, 1, 0, %p3;
     mad.wide.u32 %rd0, %cta, 8, %out;
     st.global.v2.u32 [%rd0], {%r1, %r2};)";
   DeviceOptions options;

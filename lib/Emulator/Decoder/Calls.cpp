@@ -66,6 +66,37 @@ static std::vector<uint32_t> sizes(const std::vector<ast::Variable> &formals) {
   return bytes;
 }
 
+namespace {
+/// What CUDA's device runtime defines, as nvcc declares it.
+struct BuiltinFunction {
+  std::string_view name;
+  CallSite::Builtin number;
+  const char *handler;
+  std::vector<uint32_t> parameterBytes;
+  uint32_t resultBytes; ///< 0: no result
+};
+} // namespace
+
+static const BuiltinFunction *findBuiltin(std::string_view name) {
+  static const BuiltinFunction kTable[] = {
+      // int vprintf(format, arguments)
+      {"vprintf", CallSite::Vprintf, "call_vprintf", {8, 8}, 4},
+      // void __assertfail(message, file, line, function, size of a char)
+      {"__assertfail",
+       CallSite::AssertFail,
+       "call_assertfail",
+       {8, 8, 4, 8, 8},
+       0},
+      // void *malloc(bytes), void free(address)
+      {"malloc", CallSite::Malloc, "call_malloc", {8}, 8},
+      {"free", CallSite::Free, "call_free", {8}, 0},
+  };
+  for (const BuiltinFunction &f : kTable)
+    if (name == f.name)
+      return &f;
+  return nullptr;
+}
+
 uint32_t FunctionDecoder::reach(const ast::Function &f) {
   auto [known, isNew] = reachedIndex.try_emplace(&f, uint32_t(reached.size()));
   if (!isNew)
@@ -333,7 +364,7 @@ void FunctionDecoder::call(const Statement &s, Draft d) {
     if (f->isEntry)
       fail(callee->at,
            "unsupported: a call of the entry " + quote(callee->name));
-    if (!f->hasBody && f->name != "vprintf" && f->name != "__assertfail")
+    if (!f->hasBody && !findBuiltin(f->name))
       fail(callee->at, "unsupported: a call of " + quote(callee->name) +
                            ", which has no body in this file");
     site = prepareCall(s, results, params, f->results, f->parameters, after);
@@ -349,7 +380,7 @@ void FunctionDecoder::call(const Statement &s, Draft d) {
     load.inst.guardXor = d.inst.guardXor;
     load.isGuarded = d.isGuarded;
     load.info.guard = d.info.guard;
-    if (d.isGuarded)
+    if (d.info.guard >= 0)
       load.info.reads.push_back(uint32_t(d.info.guard));
   }
   emit(std::move(d));
@@ -357,17 +388,19 @@ void FunctionDecoder::call(const Statement &s, Draft d) {
     emit(std::move(load));
 }
 
-// int vprintf(format, arguments) and void __assertfail(message, file, line,
-// function, size of a char): what nvcc leaves of printf and assert.
 void FunctionDecoder::builtinCall(const Statement &s, Draft d, CallSite site,
                                   std::string_view name) {
-  bool isPrint = name == "vprintf";
-  std::vector<uint32_t> want = isPrint ? std::vector<uint32_t>{8, 8}
-                                       : std::vector<uint32_t>{8, 8, 4, 8, 8};
-  if (site.parameterBytes != want || site.resultBytes.size() > size_t(isPrint))
+  const BuiltinFunction &builtin = *findBuiltin(name);
+  bool fits = site.parameterBytes == builtin.parameterBytes &&
+              site.resultBytes.size() <= 1;
+  for (uint32_t bytes : site.resultBytes)
+    fits &= bytes == builtin.resultBytes;
+  if (!fits)
     fail(s.at, quote(name) + " is not declared as CUDA's is");
-  site.builtin = isPrint ? CallSite::Vprintf : CallSite::AssertFail;
-  d.inst.row = rowOfHandler(isPrint ? "call_vprintf" : "call_assertfail");
+  site.builtin = builtin.number;
+  kernel.usesHeap |=
+      site.builtin == CallSite::Malloc || site.builtin == CallSite::Free;
+  d.inst.row = rowOfHandler(builtin.handler);
   d.inst.aux = uint32_t(kernel.calls.size());
   kernel.calls.push_back(std::move(site));
   emit(std::move(d));

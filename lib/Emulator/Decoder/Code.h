@@ -112,7 +112,6 @@ enum class Special : uint8_t {
   NclusteridZ,
   DynamicSmemSize,
   TotalSmemSize,
-  IsExplicitCluster,
   Clock,
   Count
 };
@@ -149,7 +148,7 @@ struct FunctionInfo {
 
 /// One call: what moves between the frames of the caller and the callee.
 struct CallSite {
-  enum Builtin : uint8_t { None, Vprintf, AssertFail };
+  enum Builtin : uint8_t { None, Vprintf, AssertFail, Malloc, Free };
   struct Copy {
     uint32_t from, to, bytes; ///< offsets in the two frames
   };
@@ -169,10 +168,12 @@ struct Kernel {
   std::vector<ReadOnly> readOnly;
   /// Register file: writable words, then those of the read-only slots.
   uint32_t registerWords = 0, totalWords = 0;
-  uint32_t predicates = 3; ///< 0 false, 1 true, 2 sink
+  uint32_t predicates = 3;               ///< 0 false, 1 true, 2 sink
+  uint32_t explicitClusterPredicate = 0; ///< %is_explicit_cluster, where read
   uint32_t staticShared = 0;
   uint32_t dynamicSharedAlignment = 16;
   bool usesDynamicShared = false;
+  bool usesHeap = false;   ///< calls malloc or free
   uint32_t localBytes = 0; ///< the entry's variables and the stack of calls
   std::vector<FunctionInfo> functions;
   std::vector<CallSite> calls;

@@ -212,9 +212,9 @@ bool ptxvm::decodeFamily(const std::string &name, FunctionDecoder &decoder,
       F(setp), F(testp), F(prmt), F(movpred), F(mov), F(cvta), F(isspacep),
       F(cvt), F(bra), F(brx), F(exit), F(ret), F(ld), F(st), F(atom), F(shfl),
       F(vote), F(match), F(redux), F(elect), F(bar), F(barwarp), F(barred),
-      F(cpasync), F(ldmatrix), F(mma),
+      F(cpasync), F(ldmatrix), F(mma), F(wmmamove), F(wmma),
       // ScalarFamilies.cpp
-      F(set), F(carry), F(dp2a), F(lop3), F(cvtpack),
+      F(set), F(carry), F(dp2a), F(vabsdiff), F(lop3), F(cvtpack),
       // AsyncFamilies.cpp
       F(mapa), F(getctarank), F(mbarrier), F(mbarrierpending), F(fence),
       F(setmaxnreg), F(bulk), F(tensormap), F(tensormapcopy), F(storeasync)

@@ -39,11 +39,17 @@ struct FamilyDecoders {
   void prmt();
   void carry();
   void dp2a();
+  void vabsdiff();
   void lop3();
   void cvt();
   void cvtpack();
   // MmaFamilies.cpp
   void mma();
+  // WmmaFamilies.cpp
+  void wmmamove();
+  void wmma();
+  void wmmaRegisters(const ast::Operand &o, size_t want, bool wide,
+                     bool isDestination, const char *name);
   // MemoryFamilies.cpp
   void ld();
   void st();
@@ -94,6 +100,7 @@ struct FamilyDecoders {
   uint8_t spaceWord();
   void comparison();
   void atomVectors(size_t count, bool isRed);
+  void atomWhole(bool isCas);
   bool convertPair();
   void bulkAddress(const ast::Operand &o, uint32_t Instruction::*base,
                    uint8_t bit, bool isShared, bool &wide);

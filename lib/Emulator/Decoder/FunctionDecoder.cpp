@@ -370,6 +370,7 @@ uint32_t FunctionDecoder::special(const Operand &o, bool wide) {
       {"%lanemask_gt", Special::LanemaskGt},
       {"%dynamic_smem_size", Special::DynamicSmemSize},
       {"%total_smem_size", Special::TotalSmemSize},
+      {"%aggr_smem_size", Special::TotalSmemSize},
       {"%cluster_ctarank", Special::ClusterCtaRank},
       {"%cluster_nctarank", Special::ClusterNctaRank},
       {"%cluster_ctaid.x", Special::ClusterCtaidX},
@@ -384,15 +385,16 @@ uint32_t FunctionDecoder::special(const Operand &o, bool wide) {
       {"%nclusterid.x", Special::NclusteridX},
       {"%nclusterid.y", Special::NclusteridY},
       {"%nclusterid.z", Special::NclusteridZ},
-      {"%is_explicit_cluster", Special::IsExplicitCluster},
       {"%clock", Special::Clock},
       {"%clock64", Special::Clock},
       {"%clock_hi", Special::Clock},
       {"%globaltimer", Special::Clock}};
   if (o.name == "WARP_SZ")
     return constant(32, wide);
-  // Environment and performance registers hold nothing here.
-  for (const char *prefix : {"%envreg", "%pm", "%reserved_smem_offset"})
+  // Environment and performance registers hold nothing here, and no shared
+  // memory is reserved: the region is empty (*unverified* on hardware, where
+  // the system takes 1 KiB of it).
+  for (const char *prefix : {"%envreg", "%pm", "%reserved_smem_offset_"})
     if (o.name.starts_with(prefix))
       return constant(0, wide);
   auto found = names.find(o.name);
@@ -523,6 +525,14 @@ uint32_t FunctionDecoder::predicateSource(const Operand &o, Draft &d,
     fail(o.at, "'!' is not allowed here");
   if (o.kind == Operand::Integer)
     return o.value ? 1 : 0;
+  // The one special register that is a predicate.
+  if (o.name == "%is_explicit_cluster") {
+    if (auto problem = checkSpecial(target, o.name))
+      fail(o.at, *problem);
+    if (!kernel.explicitClusterPredicate)
+      kernel.explicitClusterPredicate = kernel.predicates++;
+    return kernel.explicitClusterPredicate;
+  }
   uint32_t r = findRegister(o);
   if (r == kNoRegister)
     fail(o.at, "unknown predicate " + quote(o.name));
@@ -715,7 +725,8 @@ void FunctionDecoder::instruction(const Statement &s) {
     guard.name = s.guard;
     d.inst.guard = predicateSource(guard, d);
     d.inst.guardXor = s.guardNegated ? ~0u : 0;
-    d.info.guard = int32_t(d.info.reads.back());
+    if (!d.info.reads.empty())
+      d.info.guard = int32_t(d.info.reads.back());
     d.isGuarded = true;
   }
   std::string_view pattern = m->row->operands;

@@ -60,6 +60,11 @@ void FamilyDecoders::access(const Operand &where, const Operand &what,
     aux.bytes = 8;
     aux.count = 2;
   }
+  // Strong ones are one access of 16 bytes.
+  bool isStrong = isWhole && (m.mods & (mod::relaxed_ | mod::acquire_ |
+                                        mod::release_ | mod::volatile_));
+  if (isStrong)
+    d.inst.row = rowOfHandler(isLoad ? "ld_b128" : "st_b128");
   bool anyWide = aux.bytes == 8;
   for (size_t i = 0; i < parts.size(); ++i) {
     bool wide = aux.bytes == 8;
@@ -126,7 +131,10 @@ void FamilyDecoders::atom() {
   if (!(m.mods & (mod::acquire_ | mod::release_ | mod::acq_rel_)))
     d.inst.mods |= mod::relaxed_;
   size_t at = 0;
-  if (count > 1) {
+  if (bytes == 16) {
+    atomWhole(isCas);
+    at = 1;
+  } else if (count > 1) {
     atomVectors(count, isRed);
     at = isRed ? 0 : 1;
   } else if (!isRed) {
@@ -136,9 +144,9 @@ void FamilyDecoders::atom() {
   f.address(s.operands[at++], d, aux);
   if (word != MemoryAux::kGeneric && aux.space != word)
     f.fail(s.at, "this address is not in the space of '" + d.info.opcode + "'");
-  if (count == 1)
+  if (count == 1 && bytes < 16)
     data(&Instruction::b, kFieldB, s.operands[at], wide);
-  if (isCas)
+  if (isCas && bytes < 16)
     data(&Instruction::c, kFieldC, s.operands[at + 1], wide);
   if (isRed)
     aux.flags |= 8;
@@ -147,6 +155,22 @@ void FamilyDecoders::atom() {
   if (wide)
     aux.flags |= MemoryAux::kWideRegister;
   d.inst.aux = aux.pack();
+}
+
+// Registers of 128 bits, lower half first: d, b and for cas c.
+void FamilyDecoders::atomWhole(bool isCas) {
+  for (size_t n = 0; n < 3 + size_t(isCas); ++n) {
+    if (n == 1)
+      continue;
+    const Operand &o = s.operands[n];
+    uint32_t r = n == 0 && o.kind == Operand::Sink ? kNone : f.wholeRegister(o);
+    uint32_t high = r == kNone ? kNone : r + 1;
+    d.list.insert(d.list.end(), {r, high});
+    if (r != kNone) {
+      auto &used = n == 0 ? d.info.writes : d.info.reads;
+      used.insert(used.end(), {r, high});
+    }
+  }
 }
 
 // The list of a vector form: destinations (kNone for red), then sources.

@@ -133,6 +133,18 @@ void FamilyDecoders::carry() {
   }
 }
 
+// vabsdiff{2,4}.dtype.atype.btype d, a, b, c. PTX ISA 9.1 section 9.7.18.
+void FamilyDecoders::vabsdiff() {
+  f.needOperands(s, 4, 4);
+  destination(s.operands[0], false);
+  data(&Instruction::a, kFieldA, s.operands[1], false);
+  data(&Instruction::b, kFieldB, s.operands[2], false);
+  data(&Instruction::c, kFieldC, s.operands[3], false);
+  d.inst.aux = uint32_t(m.types[1] == "s32") | (m.types[2] == "s32") << 1 |
+               (m.types[0] == "s32") << 2 | m.has("add") << 3 |
+               m.has("sat") << 4;
+}
+
 // dp2a.{lo,hi}.atype.btype d, a, b, c. PTX ISA 9.1 section 9.7.1.25.
 void FamilyDecoders::dp2a() {
   f.needOperands(s, 4, 4);

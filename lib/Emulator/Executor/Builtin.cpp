@@ -1,4 +1,4 @@
-//===- Builtin.cpp - vprintf and __assertfail -----------------------------===//
+//===- Builtin.cpp - functions of the device runtime ----------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -185,6 +185,26 @@ static uint64_t parameter(Warp &w, const CallSite &site, unsigned l, size_t n) {
   return value ? *value : 0;
 }
 
+/// Results go to the caller's frame; observers see them written.
+static void storeResult(Warp &w, const CallSite &site, unsigned l,
+                        uint64_t value) {
+  for (const CallSite::Copy &c : site.results) {
+    uint8_t *local = w.cta->local.data() +
+                     size_t(w.index * 32 + l) * w.cta->launch.kernel.localBytes;
+    std::memcpy(local + frameOf(w, l) + c.to, &value, c.bytes);
+  }
+}
+static void notifyResults(Warp &w, const Instruction &i, const CallSite &site) {
+  for (const CallSite::Copy &c : site.results) {
+    uint64_t addresses[32];
+    for (unsigned l = 0; l < 32; ++l)
+      addresses[l] = frameOf(w, l) + c.to;
+    if (!w.cta->onMemory.empty())
+      notifyAccess(w, i, w.pc, AccessKind::Store, Space::Local, w.mask, c.bytes,
+                   addresses, nullptr, nullptr, w.cta->rank);
+  }
+}
+
 static Flow vprintf(Warp &w, const Instruction &i) {
   const CallSite &site = w.cta->launch.kernel.calls[i.aux];
   for (uint32_t m = w.mask; m; m &= m - 1) {
@@ -204,21 +224,36 @@ static Flow vprintf(Warp &w, const Instruction &i) {
     if (w.printed.size() < kMaxPrinted)
       w.printed += text;
     // CUDA's printf returns how many arguments it has taken.
-    for (const CallSite::Copy &c : site.results) {
-      uint8_t *local =
-          w.cta->local.data() +
-          size_t(w.index * 32 + l) * w.cta->launch.kernel.localBytes;
-      std::memcpy(local + frameOf(w, l) + c.to, &formatter.count,
-                  std::min(c.bytes, 4u));
-    }
+    storeResult(w, site, l, uint32_t(formatter.count));
   }
-  for (const CallSite::Copy &c : site.results) {
-    uint64_t addresses[32];
-    for (unsigned l = 0; l < 32; ++l)
-      addresses[l] = frameOf(w, l) + c.to;
-    if (!w.cta->onMemory.empty())
-      notifyAccess(w, i, w.pc, AccessKind::Store, Space::Local, w.mask, c.bytes,
-                   addresses, nullptr, nullptr, w.cta->rank);
+  notifyResults(w, i, site);
+  return Flow::Next;
+}
+
+static Flow mallocBlock(Warp &w, const Instruction &i) {
+  const CallSite &site = w.cta->launch.kernel.calls[i.aux];
+  for (uint32_t m = w.mask; m; m &= m - 1) {
+    unsigned l = unsigned(__builtin_ctz(m));
+    storeResult(w, site, l,
+                w.cta->launch.heap.allocate(parameter(w, site, l, 0)));
+  }
+  notifyResults(w, i, site);
+  return Flow::Next;
+}
+
+static Flow freeBlock(Warp &w, const Instruction &i) {
+  const CallSite &site = w.cta->launch.kernel.calls[i.aux];
+  for (uint32_t m = w.mask; m; m &= m - 1) {
+    unsigned l = unsigned(__builtin_ctz(m));
+    uint64_t address = parameter(w, site, l, 0);
+    if (address == 0 || w.cta->launch.heap.free(address))
+      continue;
+    char at[32];
+    std::snprintf(at, sizeof(at), "0x%llx", (unsigned long long)address);
+    return w.cta->fault(w, "heap",
+                        std::string("free of ") + at +
+                            ", where no block that malloc gave begins",
+                        int(l));
   }
   return Flow::Next;
 }
@@ -240,6 +275,8 @@ static Flow assertFail(Warp &w, const Instruction &i) {
 
 void ptxvm::addBuiltin(HandlerList &list) {
   static const NamedHandler kTable[] = {{"call_vprintf", vprintf},
-                                        {"call_assertfail", assertFail}};
+                                        {"call_assertfail", assertFail},
+                                        {"call_malloc", mallocBlock},
+                                        {"call_free", freeBlock}};
   list.insert(list.end(), std::begin(kTable), std::end(kTable));
 }

@@ -84,8 +84,6 @@ static uint64_t clusterValue(Special s, const CTA &cta) {
     return g.y / c.y;
   case Special::NclusteridZ:
     return g.z / c.z;
-  case Special::IsExplicitCluster:
-    return cta.launch.isExplicitCluster;
   default:
     return 0;
   }
@@ -144,7 +142,8 @@ static uint64_t specialValue(Special s, const CTA &cta, const Warp &w,
   case Special::DynamicSmemSize:
     return launch.shape.dynamicSharedBytes;
   case Special::TotalSmemSize:
-    return launch.sharedBytes;
+    // In whole units of allocation.
+    return (launch.sharedBytes + 127) / 128 * 128;
   default:
     return clusterValue(s, cta);
   }
@@ -198,6 +197,8 @@ void CTA::reset(std::unique_ptr<CTARecord> r) {
     w.scratch = regs + registerWords;
     w.preds = predicateFile.data() + size_t(n) * k.predicates;
     w.preds[1] = ~0u;
+    if (k.explicitClusterPredicate)
+      w.preds[k.explicitClusterPredicate] = launch.isExplicitCluster ? ~0u : 0;
     w.lists = k.lists.data();
     uint32_t lanes = std::min(32u, threads - n * 32);
     w.live = w.group = lanes == 32 ? ~0u : (1u << lanes) - 1;

@@ -25,18 +25,26 @@ namespace {
 /// The buffers of a device at one moment.
 class Image {
 public:
-  explicit Image(const GlobalMemory &memory) {
-    for (const auto &buffer : memory.all())
+  explicit Image(const DeviceState &state)
+      : heapAddress(state.heap.address()), blocks(state.heap.blocks) {
+    for (const auto &buffer : state.memory.all())
       copies.push_back(*buffer);
   }
-  void restore(GlobalMemory &memory) const {
+  void restore(DeviceState &state) const {
     for (const Allocation &copy : copies)
-      *memory.find(copy.address) = copy;
+      *state.memory.find(copy.address) = copy;
+    state.heap.blocks = blocks;
   }
   const std::vector<Allocation> &buffers() const { return copies; }
+  /// Which thread gets which block depends on the order by its nature.
+  bool isHeap(const Allocation &buffer) const {
+    return buffer.address == heapAddress;
+  }
 
 private:
   std::vector<Allocation> copies;
+  uint64_t heapAddress;
+  DeviceHeap::Blocks blocks;
 };
 
 struct Difference {
@@ -49,6 +57,8 @@ Difference compare(const Image &one, const Image &other) {
   Difference d;
   for (size_t k = 0; k < one.buffers().size(); ++k) {
     const Allocation &a = one.buffers()[k], &b = other.buffers()[k];
+    if (one.isHeap(a))
+      continue;
     for (uint64_t at = 0; at < a.bytes; ++at) {
       if (a.data[at] == b.data[at])
         continue;
@@ -152,15 +162,18 @@ Report Device::launchInEachOrder(const Module &module,
     return launch(module, kernel, shape, args);
   };
   // What is wrong with the kernel or its variables, the launch says.
-  if (auto decoded = module.impl().decode(kernel))
+  if (auto decoded = module.impl().decode(kernel)) {
     (void)bool(state->load(module, (*decoded)->globals));
-  Image before(state->memory);
+    if ((*decoded)->usesHeap)
+      state->heap.open(state->memory);
+  }
+  Image before(*state);
   Report report = runWith(range.seed);
-  Image result(state->memory);
+  Image result(*state);
   std::erase_if(observers,
                 [](const ExecutionObserver *o) { return o->countsOnce(); });
   for (uint64_t seed = range.seed; report.ok() && seed++ < range.lastSeed;) {
-    before.restore(state->memory);
+    before.restore(*state);
     Report next = runWith(seed);
     report.counters.seconds += next.counters.seconds;
     if (!next.ok()) {
@@ -168,12 +181,12 @@ Report Device::launchInEachOrder(const Module &module,
       report.diagnostics = next.diagnostics;
       break;
     }
-    Image other(state->memory);
+    Image other(*state);
     Difference d = compare(result, other);
     if (!d)
       continue;
     Watch watch(d.first->address + d.offset);
-    before.restore(state->memory);
+    before.restore(*state);
     observers = {&watch};
     runWith(seed);
     Diagnostic finding = std::move(watch.writer.where);
@@ -182,7 +195,7 @@ Report Device::launchInEachOrder(const Module &module,
     report.diagnostics.push_back(std::move(finding));
     report.status = Status::Fault;
   }
-  result.restore(state->memory);
+  result.restore(*state);
   observers = std::move(all);
   opts.order = range;
   return report;

@@ -11,7 +11,7 @@
 #ifndef FA_LIB_EMULATOR_EXECUTOR_DEVICESTATE_H
 #define FA_LIB_EMULATOR_EXECUTOR_DEVICESTATE_H
 
-#include "../Memory/GlobalMemory.h"
+#include "../Memory/DeviceHeap.h"
 #include "fa/Emulator/Module.h"
 
 #include <deque>
@@ -26,6 +26,7 @@ struct DeviceState {
     std::map<std::string, uint64_t> symbols;
   };
   GlobalMemory memory;
+  DeviceHeap heap;
   std::deque<Loaded> modules;
 
   /// Gives those of a module's `.global` and `.const` variables that have none

@@ -56,6 +56,7 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
   static const std::vector<Handler> kHandlers = [] {
     HandlerList list;
     addAtomic(list);
+    addWideAtomic(list);
     addShuffle(list);
     addBarrier(list);
     addAsyncCopy(list);
@@ -71,11 +72,13 @@ const std::vector<Handler> &ptxvm::handlersByRow() {
     addWgmma(list);
     addApproximate(list);
     addMmaF64(list);
+    addWmma(list);
 #define ADD_ALL(isa)                                                           \
-  isa::addInteger(list), isa::addFloat(list), isa::addHalf(list),              \
-      isa::addSpecialFunction(list), isa::addCompare(list),                    \
-      isa::addConvert(list), isa::addMove(list), isa::addLdmatrix(list),       \
-      isa::addLoadStore(list), isa::addMmaSync(list), isa::addMmaDense(list)
+  isa::addInteger(list), isa::addBits(list), isa::addFloat(list),              \
+      isa::addHalf(list), isa::addSpecialFunction(list),                       \
+      isa::addCompare(list), isa::addConvert(list), isa::addMove(list),        \
+      isa::addLdmatrix(list), isa::addLoadStore(list), isa::addMmaSync(list),  \
+      isa::addMmaDense(list)
     std::string variant = handlerVariant();
 #ifdef FA_HAS_avx512
     if (variant == "avx512")

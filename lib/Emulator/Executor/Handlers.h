@@ -37,7 +37,9 @@ uint16_t numericRow(const Instruction &i, const DeviceOptions &options);
 // Compiled once.
 void addApproximate(HandlerList &list);
 void addMmaF64(HandlerList &list);
+void addWmma(HandlerList &list);
 void addAtomic(HandlerList &list);
+void addWideAtomic(HandlerList &list);
 void addShuffle(HandlerList &list);
 void addBarrier(HandlerList &list);
 void addAsyncCopy(HandlerList &list);
@@ -58,6 +60,7 @@ void addWgmma(HandlerList &list);
 #define FA_VARIANT(isa)                                                        \
   namespace isa {                                                              \
   void addInteger(HandlerList &list);                                          \
+  void addBits(HandlerList &list);                                             \
   void addFloat(HandlerList &list);                                            \
   void addHalf(HandlerList &list);                                             \
   void addSpecialFunction(HandlerList &list);                                  \

@@ -167,7 +167,9 @@ Report SingleLaunch::run(const Module &module, const std::string &kernelName,
   auto symbols = state.load(module, k.globals);
   if (!symbols)
     return invalid(symbols.error());
-  Launch launch{k, k.code, shape, opts, state.memory, {}, {}};
+  Launch launch{k, k.code, shape, opts, state.memory, state.heap, {}, {}};
+  if (k.usesHeap)
+    state.heap.open(state.memory);
   launch.isExplicitCluster =
       given.cluster.count() || k.signature.requiredCluster;
   uint64_t align = k.dynamicSharedAlignment;

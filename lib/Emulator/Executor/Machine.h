@@ -17,7 +17,7 @@
 #define FA_LIB_EMULATOR_EXECUTOR_MACHINE_H
 
 #include "../Decoder/Code.h"
-#include "../Memory/GlobalMemory.h"
+#include "../Memory/DeviceHeap.h"
 
 #include <array>
 #include <atomic>
@@ -41,6 +41,7 @@ struct Launch {
   const LaunchShape &shape;      ///< its cluster is never empty
   const DeviceOptions &options;
   GlobalMemory &memory;
+  DeviceHeap &heap;
   std::vector<uint8_t> parameters;
   std::vector<uint32_t> readOnlyImage; ///< of the register file, lanes spread
   uint32_t sharedBytes = 0;

@@ -177,6 +177,8 @@ FailureOr<farun::Attention> buildAttention(func::FuncOp func) {
   auto scale = fields.optional<FloatAttr>("scale");
   attention.scale = scale ? scale.getValueAsDouble()
                           : std::numeric_limits<double>::quiet_NaN();
+  if (auto softcap = fields.optional<FloatAttr>("softcap"))
+    attention.softcap = softcap.getValueAsDouble();
   for (Attribute attribute : fields.array("masks")) {
     FailureOr<farun::StructuralMask> mask = buildMask(func, attribute);
     if (failed(mask))

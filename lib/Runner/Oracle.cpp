@@ -78,6 +78,7 @@ Expected<faref::Problem> makeProblem(const Entry &entry,
   faref::Problem problem;
   const Attention &attention = entry.attention;
   problem.scale = attention.scale;
+  problem.softcap = attention.softcap;
   problem.masks = attention.masks;
   problem.isBSHD = attention.layout == "bshd";
   problem.emptyRow = attention.emptyRow == "nan" ? faref::EmptyRow::NaN

@@ -73,18 +73,21 @@ Json attentionJson(const Attention &attention) {
   for (const StructuralMask &mask : attention.masks)
     masks.push_back(maskJson(mask));
   const Schedule &schedule = attention.schedule;
-  return {{"scale",
-           std::isnan(attention.scale) ? Json(nullptr) : Json(attention.scale)},
-          {"masks", masks},
-          {"layout", attention.layout},
-          {"empty_row", attention.emptyRow},
-          {"schedule",
-           {{"tile_q", schedule.tileQ},
-            {"tile_kv", schedule.tileKV},
-            {"warps", schedule.warps},
-            {"stages", schedule.stages},
-            {"state", schedule.state},
-            {"splits", schedule.splits}}}};
+  Json json = {{"scale", std::isnan(attention.scale) ? Json(nullptr)
+                                                     : Json(attention.scale)},
+               {"masks", masks},
+               {"layout", attention.layout},
+               {"empty_row", attention.emptyRow},
+               {"schedule",
+                {{"tile_q", schedule.tileQ},
+                 {"tile_kv", schedule.tileKV},
+                 {"warps", schedule.warps},
+                 {"stages", schedule.stages},
+                 {"state", schedule.state},
+                 {"splits", schedule.splits}}}};
+  if (attention.softcap)
+    json["softcap"] = *attention.softcap;
+  return json;
 }
 
 Json parameterJson(const Parameter &parameter) {

@@ -224,7 +224,8 @@ void EntryReader::checkLayout(const JsonNode &layout) const {
 }
 
 void EntryReader::readAttention(const JsonNode &attention) {
-  attention.expectKeys({"scale", "masks", "layout", "empty_row", "schedule"});
+  attention.expectKeys(
+      {"scale", "softcap", "masks", "layout", "empty_row", "schedule"});
   Attention &read = entry.attention;
   JsonNode scale = attention["scale"];
   bool hasOperand = roles.count("scale");
@@ -236,6 +237,11 @@ void EntryReader::readAttention(const JsonNode &attention) {
     read.scale = scale.number();
     if (!isScaleInRange(read.scale))
       scale.fail("is beyond f32: |scale| log2 e must be finite");
+  }
+  if (attention.has("softcap")) {
+    read.softcap = attention["softcap"].number();
+    if (!(*read.softcap > 0.0))
+      attention["softcap"].fail("must be above 0");
   }
   for (const JsonNode &mask : attention["masks"].elements())
     read.masks.push_back(readMask(mask));

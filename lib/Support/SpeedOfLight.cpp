@@ -5,19 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rates are those that the vendor publishes for dense operands (data sheets give
-// them with sparsity too, as twice these). The clock is the highest boost clock,
-// which no long run keeps, so a bound errs to the low side. What happens inside
-// an SM cannot use more SMs than there are CTAs.
+// Rates are those that the vendor publishes for dense operands (data sheets
+// give them with sparsity too, as twice these). The clock is the highest boost
+// clock, which no long run keeps, so a bound errs to the low side. What happens
+// inside an SM cannot use more SMs than there are CTAs.
 //
 // What was compared, and with what: SMs times operations of an SM a clock gives
-// the tensor rates of A100 at 1.41 GHz, of H100 and H200 at 1.83 GHz, of L40S at
-// 2.49 GHz. So on a chip that runs faster than that, up to `clock`, the tensor
-// bound is up to 8 % too high. L40S, int4: its data sheet says 733, as for int8;
-// the row has twice that, which is what the L40 data sheet (362 and 724) and the
-// Ada whitepaper say of the same SM. *Unverified*: the highest clocks of H100
-// and H200, for which no data sheet speaks; the L2 rate of A100, from the
-// whitepaper's 5120 bytes a clock. No source was found for the other L2 rates.
+// the tensor rates of A100 at 1.41 GHz, of H100 and H200 at 1.83 GHz, of L40S
+// at 2.49 GHz. So on a chip that runs faster than that, up to `clock`, the
+// tensor bound is up to 8 % too high. L40S, int4: its data sheet says 733, as
+// for int8; the row has twice that, which is what the L40 data sheet (362 and
+// 724) and the Ada whitepaper say of the same SM. *Unverified*: the highest
+// clocks of H100 and H200, for which no data sheet speaks; the L2 rate of A100,
+// from the whitepaper's 5120 bytes a clock. No source was found for the other
+// L2 rates.
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Support/SpeedOfLight.h"

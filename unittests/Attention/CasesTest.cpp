@@ -7,8 +7,8 @@
 //
 // Each test is a fault that attention kernels in the field have had, reduced
 // to a few numbers and named by its label (docs/Testing.md). Rows of one
-// number are padded with zeros to the least piece of a product. Those about strides and
-// masks in memory are in LayoutTest.cpp.
+// number are padded with zeros to the least piece of a product. Those about
+// strides and masks in memory are in LayoutTest.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"

@@ -62,6 +62,10 @@ std::string Form::text() const {
     words += " " + clause + "(" + name + " : " + type + ")";
   };
   add(hasScaleOperand, "scale", "%scale", "f32");
+  add(!bias.empty(), "bias", "%bias", "tensor<" + bias + "x" + biasType + ">");
+  std::string perHead = "tensor<" + number(extents.Hq) + "xf32>";
+  add(hasAlibi, "alibi", "%slopes", perHead);
+  add(hasSink, "sink", "%sink", perHead);
   add(!mask.empty(), "mask", "%mask", "tensor<" + mask + "xi1>");
   add(hasQLengths, "q_lengths", "%nq", lengths);
   add(hasKVLengths, "kv_lengths", "%nk", lengths);

@@ -54,6 +54,9 @@ struct Form {
   std::string attributes = "";
   /// Extents of the dense mask, "?x1x?x?"; empty: none.
   std::string mask = "";
+  /// Extents of the bias; empty: none.
+  std::string bias = "", biasType = "f32";
+  bool hasAlibi = false, hasSink = false;
   bool hasScaleOperand = false, hasQLengths = false, hasKVLengths = false;
   bool hasLSE = true, isBSHD = false, isTraced = false;
   std::string schedule = kSmallTiles;

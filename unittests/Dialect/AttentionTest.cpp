@@ -149,10 +149,6 @@ TEST_F(AttentionTest, UnsupportedIsNamed) {
   auto message = [](const std::string &what) {
     return "'fa.attention' op " + what + " is not supported yet";
   };
-  EXPECT_EQ(unsupported("softcap(30.0)"), message("'softcap'"));
-  EXPECT_EQ(unsupported("bias(%b : tensor<8x8xf32>)"), message("'bias'"));
-  EXPECT_EQ(unsupported("sink(%h : tensor<2xf32>)"), message("'sink'"));
-  EXPECT_EQ(unsupported("alibi(%h : tensor<2xf32>)"), message("'alibi'"));
   EXPECT_EQ(unsupported("dropout(0.5, seed = %seed : i64)"),
             message("'dropout'"));
   EXPECT_EQ(unsupported("segments(%s, %s : tensor<1x8xi32>, tensor<1x8xi32>)"),

@@ -16,6 +16,7 @@
 #include "fa/Support/Array.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,7 @@ struct Attention {
   /// The number, with the default already resolved and rounded to f32; NaN
   /// when a scalar operand of role "scale" carries it.
   double scale = 0.0;
+  std::optional<double> softcap;
   std::vector<StructuralMask> masks;
   std::string layout = "bhsd";
   std::string emptyRow = "zero";

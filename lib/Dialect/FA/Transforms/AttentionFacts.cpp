@@ -184,6 +184,8 @@ void mlir::fa::recordAttention(func::FuncOp func, AttentionOp op) {
                      b.getStringAttr(stringifyEmptyRow(op.getEmptyRowKind())))};
   if (std::optional<double> scale = op.getStaticScale())
     facts.push_back(b.getNamedAttr("scale", b.getF64FloatAttr(*scale)));
+  if (FloatAttr softcap = op.getSoftcapAttr())
+    facts.push_back(b.getNamedAttr("softcap", softcap));
   if (ScheduleAttr schedule = op.getScheduleAttr())
     facts.push_back(b.getNamedAttr("schedule", schedule));
   func->setAttr(kOperandsAttr, describeArguments(func, op));

@@ -95,15 +95,25 @@ Value AttentionTiler::emitContract(Value lhs, Value rhs, Value acc,
                                      vector::IteratorType::reduction});
 }
 
-Value AttentionTiler::emitScores(const BlockContext &block, Value firstKey) {
+Value AttentionTiler::emitTileScores(const BlockContext &block,
+                                     Value firstKey) {
   auto element = cast<MemRefType>(block.keyPlane.getType()).getElementType();
   Value keyTile =
       b.create<LoadTileOp>(b.vector({tileKV, paddedD}, element), block.keyPlane,
                            ValueRange{firstKey, b.index(0)});
-  Value zero = b.splat(b.f32Vector({tileQ, tileKV}), 0.0f);
-  Value scores = emitContract(block.queryTile, keyTile, zero,
-                              /*isRhsTransposed=*/true);
-  return emitSignedScores(b, block.scale, scores);
+  VectorType tile = b.f32Vector({tileQ, tileKV});
+  Value products = emitContract(block.queryTile, keyTile, b.splat(tile, 0.0f),
+                                /*isRhsTransposed=*/true);
+  auto distances = [&] {
+    return emitDistances(b, block.clauses, b.toI32(firstKey), tile);
+  };
+  auto bias = [&] {
+    auto plane = cast<MemRefType>(block.biasPlane.getType());
+    return b.toF32(b.create<LoadTileOp>(
+        b.vector({tileQ, tileKV}, plane.getElementType()), block.biasPlane,
+        ValueRange{block.firstRow, firstKey}));
+  };
+  return emitScores(b, block.clauses, products, distances, bias);
 }
 
 /// The scores with -inf in the place of every hidden one, by select: what is
@@ -143,12 +153,13 @@ Value AttentionTiler::emitWeightedValues(const BlockContext &block,
 Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
                                bool isFull, Value noted) {
   Value firstKey = b.create<arith::MulIOp>(keyBlock, b.index(tileKV));
-  Value scores = emitScores(block, firstKey);
+  Value scores = emitTileScores(block, firstKey);
   scores = emitHidden(block, scores, firstKey, isFull);
 
   Value oldMax = readState(block.max);
-  SoftmaxStep step = emitSoftmaxStep(b, scores, oldMax, block.scale.factor,
-                                     /*hasColdPath=*/!isFull);
+  SoftmaxStep step =
+      emitSoftmaxStep(b, scores, oldMax, block.clauses.scale.factor,
+                      /*hasColdPath=*/!isFull);
   writeState(step.max, block.max);
 
   Value oldSum = readState(block.sum);
@@ -234,11 +245,11 @@ RowState AttentionTiler::emitKeyByKey(const BlockContext &block) {
 /// than they do; u, their sum, may.
 RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
                                      const RowState &old) {
-  Value scores = emitSignedScores(b, block.scale, emitKeyScores(block, key));
+  Value scores = emitKeyScores(block, key);
   Value isTaken =
       b.create<arith::AndIOp>(emitRowsThatSee(block, key), old.isMean);
-  KeyStep step =
-      emitKeySoftmaxStep(b, scores, old.max, isTaken, block.scale.factor);
+  KeyStep step = emitKeySoftmaxStep(b, scores, old.max, isTaken,
+                                    block.clauses.scale.factor);
 
   // The weight of a key goes to the lanes of its row in equal parts.
   Value part = b.create<arith::MulFOp>(
@@ -274,9 +285,24 @@ RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
   return {step.max, sum, acc, old.isMean};
 }
 
+/// The scores of the query rows with one key (an index).
+Value AttentionTiler::emitKeyScores(const BlockContext &block, Value key) {
+  auto distances = [&] {
+    return emitKeyDistances(b, block.clauses, b.toI32(key), tileQ);
+  };
+  auto bias = [&] {
+    Value column = emitVectorAt(block.biasPlane, /*dim=*/1, key);
+    Type element = cast<MemRefType>(column.getType()).getElementType();
+    return b.toF32(b.create<LoadTileOp>(b.vector({tileQ}, element), column,
+                                        block.firstRow));
+  };
+  return emitScores(b, block.clauses, emitKeyProducts(block, key), distances,
+                    bias);
+}
+
 /// The products of the query rows with one key, a few columns at a time: a
 /// thread's part of Q may be half of its registers.
-Value AttentionTiler::emitKeyScores(const BlockContext &block, Value key) {
+Value AttentionTiler::emitKeyProducts(const BlockContext &block, Value key) {
   Value none = b.splat(b.f32Vector({tileQ, kLanesPerRow}), 0.0f);
   auto loop = b.create<scf::ForOp>(b.index(0), b.index(paddedD),
                                    b.index(kProductDepth), none);

@@ -43,11 +43,11 @@ FailureOr<Value> AttentionTiler::emitHeadMajorView(Value memref,
       .getResult();
 }
 
-/// The dense mask as [B, Hq, Sq, Sk]: its dimensions are aligned from the
+/// A dense mask or bias as [B, Hq, Sq, Sk]: its dimensions are aligned from the
 /// right, and one of extent 1 (known here or at run time) gets stride 0.
-Value AttentionTiler::emitBroadcastMask(Value mask) {
-  auto type = cast<MemRefType>(mask.getType());
-  auto metadata = b.create<memref::ExtractStridedMetadataOp>(mask);
+Value AttentionTiler::emitBroadcast(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto metadata = b.create<memref::ExtractStridedMetadataOp>(memref);
   Value zero = b.index(0);
   SmallVector<OpFoldResult> strides(4, zero);
   int64_t missing = 4 - type.getRank();
@@ -94,13 +94,23 @@ LogicalResult AttentionTiler::emitViews() {
       return failure();
     views.lse = *lse;
   }
-  if (op.getMask()) {
-    FailureOr<Value> mask = emitDynamicStrides(b, op, op.getMask());
-    if (failed(mask))
-      return failure();
-    views.mask = emitBroadcastMask(*mask);
-  }
+  FailureOr<Value> mask = emitScorePlanes(op.getMask());
+  FailureOr<Value> bias = emitScorePlanes(op.getBias());
+  if (failed(mask) || failed(bias))
+    return failure();
+  views.mask = *mask;
+  views.bias = *bias;
   return success();
+}
+
+/// An element for each score; null where the op has no such operand.
+FailureOr<Value> AttentionTiler::emitScorePlanes(Value operand) {
+  if (!operand)
+    return Value();
+  FailureOr<Value> strided = emitDynamicStrides(b, op, operand);
+  if (failed(strided))
+    return failure();
+  return emitBroadcast(*strided);
 }
 
 FailureOr<scf::ForallOp> AttentionTiler::run() {
@@ -186,9 +196,11 @@ void AttentionTiler::emitPlanes(BlockContext &block,
   Value kvHead = emitKVHead(block.head);
   block.keyPlane = emitPlane(views.key, block.batch, kvHead, keys, d);
   block.valuePlane = emitPlane(views.value, block.batch, kvHead, keys, dv);
-  if (views.mask)
-    block.maskPlane = emitPlane(views.mask, block.batch, block.head,
-                                fold(views.queries), keys);
+  for (auto [view, plane] : {std::pair(views.mask, &block.maskPlane),
+                             std::pair(views.bias, &block.biasPlane)})
+    if (view)
+      *plane =
+          emitPlane(view, block.batch, block.head, fold(views.queries), keys);
   block.queryTile = emitQueryTile(block, b.index(0), paddedD);
 }
 
@@ -200,6 +212,33 @@ Value AttentionTiler::emitQueryTile(const BlockContext &block, Value column,
   auto element = cast<MemRefType>(plane.getType()).getElementType();
   return b.create<LoadTileOp>(b.vector({tileQ, columns}, element), plane,
                               ValueRange{block.firstRow, column});
+}
+
+/// The clauses of the score, with what they read of this head and batch. The
+/// scale is left to the exponent when nothing follows it.
+ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
+                                              const SequenceLengths &lengths) {
+  ScoreClauses clauses;
+  std::optional<double> scale = op.getStaticScale();
+  if (op.getSoftcapAttr())
+    clauses.softcap = op.getSoftcapAttr().getValueAsDouble();
+  clauses.hasBias = static_cast<bool>(block.biasPlane);
+  if (!clauses.softcap && !clauses.hasBias && !op.getAlibi()) {
+    clauses.scale = emitScoreScale(b, scale, op.getScaleOperand());
+    return clauses;
+  }
+  clauses.scale = emitScoreScale(b, 1.0, Value());
+  clauses.multiplier =
+      scale ? b.f32(static_cast<float>(*scale)) : Value(op.getScaleOperand());
+  if (!op.getAlibi())
+    return clauses;
+  clauses.slope = b.create<memref::LoadOp>(op.getAlibi(), block.head);
+  clauses.firstRow = b.toI32(block.firstRow);
+  if (op.getAlibiAlignment() == Alignment::BottomRight)
+    clauses.firstRow = b.createOrFold<arith::AddIOp>(
+        clauses.firstRow,
+        b.createOrFold<arith::SubIOp>(lengths.keys, lengths.queries));
+  return clauses;
 }
 
 /// m, l and u: one buffer each, in workgroup memory. fa-promote-state moves
@@ -254,7 +293,9 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
   }
   emitPlanes(block, lengths);
   emitState(block);
-  block.scale = emitScoreScale(b, op.getStaticScale(), op.getScaleOperand());
+  block.clauses = emitScoreClauses(block, lengths);
+  if (op.getSink())
+    block.sink = b.create<memref::LoadOp>(op.getSink(), head);
   emitEnd(block, emitLoops(block));
 }
 
@@ -263,8 +304,9 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
 //===----------------------------------------------------------------------===//
 
 void AttentionTiler::emitEnd(const BlockContext &block, const RowState &state) {
-  FinishedRows rows = emitFinishedRows(b, state.max, state.sum, state.isMean,
-                                       op.getEmptyRowKind(), block.noQuery);
+  FinishedRows rows =
+      emitFinishedRows(b, state.max, state.sum, state.isMean, block.sink,
+                       op.getEmptyRowKind(), block.noQuery);
   Value output = emitOutput(b, rows, state.acc);
   Value plane = emitPlane(views.output, block.batch, block.head,
                           fold(views.queries), b.getIndexAttr(dims.Dv));

@@ -14,6 +14,7 @@
 
 #include "AttentionFacts.h"
 #include "OnlineSoftmax.h"
+#include "Scores.h"
 #include "TileBuilder.h"
 #include "Visibility.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
@@ -29,9 +30,10 @@ struct Extent {
   Value value;
 };
 
-/// Operands as [B, H, S, D] (LSE: [B, H, S]; the dense mask: [B, Hq, Sq, Sk]).
+/// Operands as [B, H, S, D] (LSE: [B, H, S]; the dense mask and the bias:
+/// [B, Hq, Sq, Sk]).
 struct OperandViews {
-  Value query, key, value, output, lse, mask;
+  Value query, key, value, output, lse, mask, bias;
   Extent batch, queryHeads, kvHeads, queries, keys;
 };
 
@@ -42,10 +44,11 @@ struct BlockContext {
   OpFoldResult queries;       ///< rows of Q that are read
   Value queryTile;            ///< vector<tile_q x D>
   Value keyPlane, valuePlane; ///< of this head, [keys, D]
-  Value maskPlane;            ///< [Sq, keys], or null
+  Value maskPlane, biasPlane; ///< [Sq, keys], or null
   Value max, sum, acc;        ///< m, l, u in workgroup memory
   BlockVisibility visibility;
-  ScoreScale scale;
+  ScoreClauses clauses;
+  Value sink;    ///< f32, natural units, or null
   Value noQuery; ///< rows that belong to no query: vector of i1, or null
 };
 
@@ -71,13 +74,16 @@ private:
   LogicalResult emitViews();
   FailureOr<Value> emitHeadMajorView(Value memref, const DimPositions &order);
   Extent emitExtent(int64_t number, Value memref, int64_t dim);
-  Value emitBroadcastMask(Value mask);
+  FailureOr<Value> emitScorePlanes(Value operand);
+  Value emitBroadcast(Value memref);
 
   // One block of query rows.
   void emitBlock(Value batch, Value head, Value block);
   SequenceLengths emitLengths(Value batch);
   Value emitLength(Value lengths, Value batch, const Extent &extent);
   Value emitKVHead(Value head);
+  ScoreClauses emitScoreClauses(const BlockContext &block,
+                                const SequenceLengths &lengths);
   Value emitPlane(Value memref, Value batch, Value head, OpFoldResult rows,
                   OpFoldResult columns);
   void emitPlanes(BlockContext &block, const SequenceLengths &lengths);
@@ -96,7 +102,7 @@ private:
                  Value sum, Value acc);
 
   // Pieces of a step.
-  Value emitScores(const BlockContext &block, Value firstKey);
+  Value emitTileScores(const BlockContext &block, Value firstKey);
   Value emitHidden(const BlockContext &block, Value scores, Value firstKey,
                    bool isFull);
   Value emitWeightedValues(const BlockContext &block, Value weights,
@@ -107,6 +113,7 @@ private:
   RowState emitKeyStep(const BlockContext &block, Value key,
                        const RowState &old);
   Value emitKeyScores(const BlockContext &block, Value key);
+  Value emitKeyProducts(const BlockContext &block, Value key);
   Value emitEachRow(Value plane, Value key, Value column, VectorType tile);
   Value emitRowsThatSee(const BlockContext &block, Value key);
   Value emitVectorAt(Value plane, unsigned dim, Value position);

@@ -167,17 +167,46 @@ KeyStep mlir::fa::emitKeySoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
   return {max, rescale, weight, isTaken};
 }
 
+/// The sink is one more key: it has a score and no value.
+static void takeSink(TileBuilder &b, FinishedRows &rows, Value sink) {
+  auto type = cast<VectorType>(rows.max.getType());
+  Value score =
+      b.spread(b.create<arith::MulFOp>(
+                   sink, b.f32(static_cast<float>(llvm::numbers::log2e))),
+               type);
+  Value max = b.create<arith::MaxNumFOp>(rows.max, score);
+  Value reference = emitReference(b, max);
+  auto weightOf = [&](Value logarithm) {
+    return b.create<math::Exp2Op>(
+        b.create<arith::SubFOp>(logarithm, reference));
+  };
+  Value rescale = weightOf(rows.max);
+  Value keys = b.create<arith::MulFOp>(rows.sum, rescale);
+  rows.share = b.create<arith::SelectOp>(rows.isMean, keys, rescale);
+  rows.sum = b.create<arith::AddFOp>(keys, weightOf(score));
+  rows.max = max;
+}
+
 FinishedRows mlir::fa::emitFinishedRows(TileBuilder &b, Value max,
                                         Value partialSums, Value isMean,
-                                        EmptyRow emptyRow, Value noQuery) {
-  auto rows = cast<VectorType>(max.getType());
-  Value zero = b.splat(rows, 0.0f);
-  Value sum = b.create<vector::MultiDimReductionOp>(
+                                        Value sink, EmptyRow emptyRow,
+                                        Value noQuery) {
+  auto type = cast<VectorType>(max.getType());
+  Value zero = b.splat(type, 0.0f);
+  FinishedRows rows;
+  rows.max = max;
+  rows.sum = b.create<vector::MultiDimReductionOp>(
       vector::CombiningKind::ADD, partialSums, zero, ArrayRef<int64_t>{1});
+  rows.isMean = isMean;
+  rows.noQuery = noQuery;
+  rows.emptyRow = emptyRow;
+  if (sink)
+    takeSink(b, rows, sink);
   // An ordered compare: a row that is NaN is not empty. Testing r instead
   // would take a row of NaN scores for empty, since maxnum drops them.
-  Value isEmpty = b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, sum, zero);
-  return {max, sum, isMean, isEmpty, noQuery, emptyRow};
+  rows.isEmpty =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OEQ, rows.sum, zero);
+  return rows;
 }
 
 Value mlir::fa::emitOutput(TileBuilder &b, const FinishedRows &rows,
@@ -188,8 +217,12 @@ Value mlir::fa::emitOutput(TileBuilder &b, const FinishedRows &rows,
   // One division a row; it costs one rounding more than dividing each element,
   // far below the rounding of the output.
   Value one = b.splat(rowType, 1.0f);
-  Value inverse = b.create<arith::DivFOp>(one, rows.sum);
-  inverse = b.create<arith::SelectOp>(rows.isMean, one, inverse);
+  Value inverse;
+  if (rows.share)
+    inverse = b.create<arith::DivFOp>(rows.share, rows.sum);
+  else
+    inverse = b.create<arith::SelectOp>(rows.isMean, one,
+                                        b.create<arith::DivFOp>(one, rows.sum));
   Value output = b.create<arith::MulFOp>(acc, b.spreadRows(inverse, columns));
   float fill = rows.emptyRow == EmptyRow::NaN
                    ? std::numeric_limits<float>::quiet_NaN()

@@ -120,6 +120,7 @@ struct FinishedRows {
   Value max;     ///< r
   Value sum;     ///< l, complete
   Value isMean;  ///< vector of i1: u is divided by l already
+  Value share;   ///< with a sink: what u is multiplied by before the division
   Value isEmpty; ///< vector of i1: the row has seen no key
   /// Vector of i1: the row belongs to no query and gets 0 and -inf, whatever
   /// `emptyRow` says; null where every row does.
@@ -127,9 +128,11 @@ struct FinishedRows {
   EmptyRow emptyRow;
 };
 
-/// Adds up the partial sums of l and marks the empty rows.
+/// Adds up the partial sums of l, takes the sink (f32, natural units; null for
+/// none) and marks the empty rows.
 FinishedRows emitFinishedRows(TileBuilder &b, Value max, Value partialSums,
-                              Value isMean, EmptyRow emptyRow, Value noQuery);
+                              Value isMean, Value sink, EmptyRow emptyRow,
+                              Value noQuery);
 
 /// Emits O = u / l, a tile of f32; u in the rows of `isMean`.
 Value emitOutput(TileBuilder &b, const FinishedRows &rows, Value acc);

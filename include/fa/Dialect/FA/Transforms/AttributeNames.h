@@ -22,7 +22,7 @@ inline constexpr llvm::StringLiteral kTargetAttr = "fa.target";
 /// further roles of an argument. Set by the tile stage.
 inline constexpr llvm::StringLiteral kOperandsAttr = "fa.operands";
 
-/// Function: a dictionary {scale, masks, layout, empty_row, schedule} with the
+/// Function: a dictionary {scale, softcap, masks, layout, empty_row, schedule} with the
 /// meaning of the op that the function held. Set by the tile stage.
 inline constexpr llvm::StringLiteral kAttentionAttr = "fa.attention";
 

@@ -1,0 +1,219 @@
+//===- ScoresTest.cpp - what changes a score, end to end ------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Soft cap, ALiBi, bias and sink: alone, in pairs and all together, with masks
+// and lengths, around the tiles; then numbers that show their order and units.
+//
+//===----------------------------------------------------------------------===//
+#include "Kernel.h"
+
+#include <cmath>
+
+using namespace farun;
+using namespace farun::test;
+
+namespace {
+
+struct Row {
+  const char *name;
+  bool hasCap, hasAlibi, hasBias, hasSink;
+};
+
+constexpr Row kRows[] = {
+    {"cap", true, false, false, false},
+    {"alibi", false, true, false, false},
+    {"bias", false, false, true, false},
+    {"sink", false, false, false, true},
+    {"cap_alibi", true, true, false, false},
+    {"cap_bias", true, false, true, false},
+    {"cap_sink", true, false, false, true},
+    {"alibi_bias", false, true, true, false},
+    {"alibi_sink", false, true, false, true},
+    {"bias_sink", false, false, true, true},
+    {"all", true, true, true, true},
+};
+
+class Scores : public testing::TestWithParam<Row> {};
+
+TEST_P(Scores, AroundTheTiles) {
+  const Row &row = GetParam();
+  const char *masks[] = {"", " masks [#fa.causal<top_left>]",
+                         " masks [#fa.causal<bottom_right>, "
+                         "#fa.window<bottom_right, left = 40, right = 9>]"};
+  // Types, masks and the rest in turns: each pair of them in some row.
+  const char *types[] = {"f16", "bf16", "f32"};
+  int n = int(&row - kRows);
+  for (const char *mask : masks) {
+    const char *type = types[++n % 3];
+    Form form{.type = type,
+              .headDim = 32,
+              .valueDim = 32,
+              .clauses = std::string(row.hasCap ? "softcap(1.5)" : "") + mask,
+              .bias = row.hasBias ? "?x?x?x?" : "",
+              .biasType = n % 2 ? "f32" : type,
+              .hasAlibi = row.hasAlibi,
+              .hasSink = row.hasSink,
+              .hasScaleOperand = n % 4 == 0,
+              .hasKVLengths = n % 5 == 0};
+    for (const char *state : {",state=registers", ",state=shared"})
+      for (auto [queries, keys] : {std::pair(1, 33), {65, 31}, {70, 101}}) {
+        form.schedule = kSmallTiles + std::string(state);
+        Trial trial(form, {2, 6, 2, queries, keys});
+        if (form.hasScaleOperand)
+          trial.set("scale", {0.3});
+        trial.seed(uint64_t(n)).run();
+        if (HasFailure())
+          return;
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Scores, testing::ValuesIn(kRows),
+                         [](const auto &info) { return info.param.name; });
+
+/// One query, a number a key.
+Form rowForm(const std::string &clauses) {
+  return {.outType = "f32", .clauses = clauses, .schedule = kLeastTiles};
+}
+
+TEST(Cases, B70_BiasIsAddedAfterTheScale) {
+  Form form = rowForm("scale(0.5)");
+  form.bias = "?";
+  Trial::ofRows(form, {2}, {1, 0}, {1, 0})
+      .set("bias", {0, 3})
+      .expect({0.119203});
+}
+
+TEST(Cases, B76_TheCapComesBeforeTheMask) {
+  Form form = rowForm("scale(1.0) softcap(2.0)");
+  form.mask = "?";
+  Trial::ofRows(form, {1}, {1, 9}, {1, 100})
+      .set("mask", {1, 0})
+      .expect({1}, {0.924234});
+}
+
+TEST(Cases, CapThenAlibiThenBias) {
+  // x = 2 tanh(8 / 2) - 0.5 * distance + bias.
+  Form form = rowForm("scale(1.0) softcap(2.0)");
+  form.hasAlibi = true;
+  form.bias = "?";
+  double x[3];
+  for (int j = 0; j < 3; ++j)
+    x[j] = 2 * std::tanh(8.0 * j / 2) - 0.5 * (2 - j) + (j == 0 ? 3 : 0);
+  double sum = 0, out = 0;
+  for (int j = 0; j < 3; ++j) {
+    sum += std::exp(x[j]);
+    out += std::exp(x[j]) * (j + 1);
+  }
+  Trial::ofRows(form, {1}, {0, 8, 16}, {1, 2, 3})
+      .set("alibi", {0.5})
+      .set("bias", {3, 0, 0})
+      .expect({out / sum}, {std::log(sum)});
+}
+
+TEST(Cases, AlibiCountsAsTheCausalMask) {
+  // Two queries, four keys: from the first with top_left, from the last else.
+  auto run = [](const std::string &masks, const Values &expected) {
+    Form form = rowForm("scale(1.0) " + masks);
+    form.hasAlibi = true;
+    Trial::ofRows(form, {0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0})
+        .set("alibi", {std::log(2.0)})
+        .expect(expected);
+  };
+  // Weights 2^-|i + offset - j|.
+  run("", {0.25 / 2.25, 0.125 / 1.875});
+  run("masks [#fa.causal<bottom_right>]", {0.25 / 1.75, 0.125 / 1.875});
+  run("masks [#fa.causal<top_left>]", {1, 0.5 / 1.5});
+}
+
+TEST(Cases, B82_TheSinkIsOneMoreKey) {
+  Form form = rowForm("scale(1.0)");
+  form.hasSink = true;
+  form.mask = "?";
+  auto run = [&](const Form &form, const Values &mask) {
+    return Trial::ofRows(form, {0}, {0, 0, 0, 0}, {1, 2, 3, 4})
+        .set("mask", mask)
+        .set("sink", {1});
+  };
+  run(form, {0, 0, 1, 1}).expect({1.483591}, {1.551445});
+  run(form, {0, 0, 0, 0}).expect({0}, {1});
+  Form capped = form;
+  capped.clauses = "scale(0.5) softcap(2.0)";
+  run(capped, {0, 0, 1, 1}).expect({1.483591}, {1.551445});
+  // Far above and far below the scores, and none at all.
+  run(form, {1, 1, 1, 1}).set("sink", {300}).expect({0}, {300});
+  run(form, {1, 1, 1, 1}).set("sink", {-300}).expect({2.5}, {std::log(4.0)});
+  run(form, {1, 1, 1, 1}).set("sink", {-kInf}).expect({2.5}, {std::log(4.0)});
+  run(form, {0, 0, 0, 0}).set("sink", {-kInf}).expect({0}, {-kInf});
+  run(form, {1, 1, 1, 1}).set("sink", {kNaN}).expect({kNaN}, {kNaN});
+}
+
+TEST(Cases, B05_MaskedRowsWithASinkAnywhere) {
+  Form form{.clauses = "masks [#fa.causal<bottom_right>]",
+            .mask = "?x1",
+            .hasSink = true};
+  std::vector<Values> lses;
+  for (int first : {0, 10, 18}) {
+    Values mask(32, 1);
+    for (int row = first; row < first + 14; ++row)
+      mask[size_t(row)] = 0;
+    Trial trial(form, {1, 1, 1, 32, 48});
+    RunResult result = trial.seed(5).set("mask", mask).set("sink", {0.3}).run();
+    Values lse = lseOf(result);
+    for (int row = first; row < first + 14; ++row)
+      EXPECT_NEAR(lse[size_t(row)], 0.3, 1e-6) << first << " " << row;
+  }
+}
+
+TEST(Cases, SinkOfRowsThatAreBegunAgain) {
+  // The mean of values whose sum overflows, then the sink's share of it.
+  Form form = rowForm("scale(1.0)");
+  form.type = "f32";
+  form.hasSink = true;
+  Trial::ofRows(form, {0}, {0, 0, 0, 0}, {3e38, 3e38, 3e38, 3e38})
+      .set("sink", {std::log(4.0)})
+      .run();
+}
+
+TEST(Cases, BiasMayHideAndMayBeNaN) {
+  // -inf hides its key, also from all; NaN stays in its row, if it is seen.
+  Form form = rowForm("scale(1.0)");
+  form.bias = "?x?";
+  form.mask = "?";
+  auto run = [&](const Values &bias, const Values &mask) {
+    return Trial::ofRows(form, {0, 0}, {0, 0, 0}, {1, 2, 6})
+        .set("bias", bias)
+        .set("mask", mask);
+  };
+  run({0, -kInf, 0, -kInf, -kInf, -kInf}, {1, 1, 1})
+      .expect({3.5, 0}, {std::log(2.0), -kInf});
+  run({0, 0, kNaN, 0, kNaN, 0}, {1, 1, 0})
+      .expect({1.5, kNaN}, {std::log(2.0), kNaN});
+}
+
+TEST(Cases, B64_BiasesOfEveryBroadcast) {
+  for (const char *shape : {"?", "?x?", "1x1x?x?", "?x1x1x?", "1x?x?x?",
+                            "?x1x?x?", "?x1x1", "?x?x?x1"})
+    for (const char *type : {"f16", "bf16", "f32"}) {
+      Form form{.bias = shape, .biasType = type};
+      Trial(form, {2, 3, 3, 34, 37}).seed(6).run();
+      if (HasFailure())
+        return;
+    }
+}
+
+TEST(Cases, CapOfLargeAndSmallScores) {
+  // Far inside and far outside of the cap, f32: tanh keeps its digits.
+  for (const char *clauses :
+       {"scale(1.0e-3) softcap(50.0)", "scale(100.0) softcap(50.0)",
+        "scale(-2.0) softcap(0.01)"}) {
+    Form form{.type = "f32", .headDim = 16, .valueDim = 16, .clauses = clauses};
+    Trial(form, {1, 2, 1, 40, 50}).seed(4).run();
+  }
+}
+
+} // namespace

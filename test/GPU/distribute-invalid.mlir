@@ -212,22 +212,6 @@ gpu.module @m {
 #gl = #gpu.address_space<global>
 
 gpu.module @m {
-  gpu.func @trace_rows(%p: !llvm.ptr<1>, %i: index, %f: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    %m = vector.broadcast %f : f32 to vector<32xf32>
-    %l = vector.broadcast %f : f32 to vector<16x4xf32>
-    %u = vector.broadcast %f : f32 to vector<16x8xf32>
-    %M = fa.view %p sizes [%i] strides [%i, %i] : !llvm.ptr<1> to memref<?x64xf32, #gl>
-    // expected-error @below {{max, sum and acc must have the same rows}}
-    fa.trace_state row %i first %i max %m sum %l acc %u to %M[%i] : vector<32xf32>, vector<16x4xf32>, vector<16x8xf32>, memref<?x64xf32, #gl>
-    gpu.return
-  }
-}
-
-// -----
-
-#gl = #gpu.address_space<global>
-
-gpu.module @m {
   gpu.func @trace_acc(%p: !llvm.ptr<1>, %i: index, %f: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %m = vector.broadcast %f : f32 to vector<16xf32>
     %l = vector.broadcast %f : f32 to vector<16x4xf32>

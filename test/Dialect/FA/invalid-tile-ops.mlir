@@ -118,3 +118,11 @@ func.func @copy_dynamic(%k: memref<?x64xf16>, %s: memref<?x64xf16, #wg>, %i: ind
   fa.copy_tile %k[%i, %i] to %s[%i, %i] : memref<?x64xf16> to memref<?x64xf16, #wg>
   return
 }
+
+// -----
+
+func.func @trace_rows(%m: vector<16xf32>, %l: vector<32x4xf32>, %u: vector<16x64xf32>, %t: memref<?x66xf32>, %i: index) {
+  // expected-error @below {{max, sum and acc must have the same rows, found 16, 32 and 16}}
+  fa.trace_state row %i first %i max %m sum %l acc %u to %t[%i] : vector<16xf32>, vector<32x4xf32>, vector<16x64xf32>, memref<?x66xf32>
+  return
+}

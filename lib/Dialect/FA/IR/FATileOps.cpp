@@ -101,5 +101,16 @@ LogicalResult CopyTileOp::verify() {
   return success();
 }
 
+LogicalResult TraceStateOp::verify() {
+  auto rowsOf = [](Value value) {
+    return cast<VectorType>(value.getType()).getDimSize(0);
+  };
+  int64_t rows = rowsOf(getAcc());
+  if (rowsOf(getMax()) != rows || rowsOf(getSum()) != rows)
+    return emitOpError("max, sum and acc must have the same rows, found ")
+           << rowsOf(getMax()) << ", " << rowsOf(getSum()) << " and " << rows;
+  return success();
+}
+
 #define GET_OP_CLASSES
 #include "fa/Dialect/FA/IR/FAOps.cpp.inc"

@@ -229,6 +229,7 @@ def FA_TraceStateOp : FA_Op<"trace_state", []> {
     `[` $block `]` attr-dict `:` type($max) `,` type($sum) `,` type($acc) `,`
     type($dest)
   }];
+  let hasVerifier = 1;
 }
 
 #endif // FA_DIALECT_FA_IR_FATILEOPS_TD

@@ -59,10 +59,12 @@ constexpr llvm::StringLiteral kNotServed[] = {"sm_90a",  "sm_100",  "sm_100a",
 
 } // namespace
 
-const MmaShape *TargetInfo::findMma(MmaElement element) const {
-  const MmaShape *shape = llvm::find_if(
-      mmaShapes, [&](const MmaShape &s) { return s.element == element; });
-  return shape == mmaShapes.end() ? nullptr : shape;
+bool TargetInfo::hasMma(MmaElement element, int64_t m, int64_t n,
+                        int64_t k) const {
+  return llvm::any_of(mmaShapes, [&](const MmaShape &shape) {
+    return shape.element == element && shape.m == m && shape.n == n &&
+           shape.k == k;
+  });
 }
 
 llvm::ArrayRef<TargetInfo> supportedTargets() { return kTargets; }

@@ -34,13 +34,12 @@ TEST(TargetInfo, SharedBytesOfABlock) {
 TEST(TargetInfo, MatrixProducts) {
   std::string error;
   const TargetInfo *sm80 = lookupTarget("sm_80", error);
-  const MmaShape *f16 = sm80->findMma(MmaElement::F16);
-  ASSERT_TRUE(f16);
-  EXPECT_EQ(f16->m, 16);
-  EXPECT_EQ(f16->n, 8);
-  EXPECT_EQ(f16->k, 16);
-  EXPECT_FALSE(sm80->supports(MmaElement::F8));
-  EXPECT_TRUE(lookupTarget("sm_89", error)->supports(MmaElement::F8));
+  for (MmaElement element : {MmaElement::F16, MmaElement::BF16}) {
+    EXPECT_TRUE(sm80->hasMma(element, 16, 8, 16));
+    EXPECT_FALSE(sm80->hasMma(element, 16, 8, 8));
+  }
+  EXPECT_FALSE(sm80->hasMma(MmaElement::F8, 16, 8, 32));
+  EXPECT_TRUE(lookupTarget("sm_89", error)->hasMma(MmaElement::F8, 16, 8, 32));
 }
 
 TEST(TargetInfo, RefusalsNameWhatIsAccepted) {

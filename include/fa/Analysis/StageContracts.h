@@ -38,8 +38,9 @@ std::optional<Stage> parseStage(StringRef name);
 ///             with its parameters, grid, block and shared bytes, which the
 ///             target has (no grid in words where a program around attention
 ///             computes it); every memref in a gpu.module has a memory space.
-/// distribute  no op of fa in a gpu.module; no op on a warp's values; every
-///             vector is a lane's share, 16 bytes at most.
+/// distribute  in a gpu.module no op of fa, nor any that the lower stage has no
+///             conversion for; no op on a warp's values; every vector is a
+///             lane's share, 16 bytes at most.
 /// lower       only llvm and nvvm in a gpu.module.
 /// Of the last two, neither attention nor a loop over blocks is outside one.
 LogicalResult verifyStage(ModuleOp module, Stage stage);

@@ -26,9 +26,10 @@ namespace mlir::fa {
 
 /// Threads of a warp.
 inline constexpr int64_t kWarpSize = 32;
-/// Rows of one tensor-core product of a warp, and its depth for 16-bit
-/// elements.
-inline constexpr int64_t kProductRows = 16, kProductDepth = 16;
+/// Rows and columns of one tensor-core product of a warp, and its depth for
+/// 16-bit elements.
+inline constexpr int64_t kProductRows = 16, kProductColumns = 8,
+                         kProductDepth = 16;
 /// How many lanes hold one row of an accumulator: a row's sum is complete after
 /// adding up so many parts.
 inline constexpr int64_t kLanesPerRow = 4;
@@ -63,9 +64,8 @@ struct TargetInfo {
   int64_t maxRegistersPerThread = 255;
   int64_t maxThreadsPerBlock = 1024;
 
-  /// The product for these elements, or null.
-  const MmaShape *findMma(MmaElement element) const;
-  bool supports(MmaElement element) const { return findMma(element); }
+  /// Whether `mma.sync` multiplies m x k by k x n of these elements.
+  bool hasMma(MmaElement element, int64_t m, int64_t n, int64_t k) const;
 };
 
 /// The target of that name; null when it is unknown or not served yet, and

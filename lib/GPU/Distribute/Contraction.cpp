@@ -174,10 +174,8 @@ LogicalResult LaneEmitter::verifyContraction(vector::ContractionOp op) {
            << m << ", " << n << " and " << k;
   if (!target || element.isF32())
     return success();
-  const MmaShape *shape =
-      target->findMma(element.isF16() ? MmaElement::F16 : MmaElement::BF16);
-  if (!shape || shape->m != kPieceRows || shape->n != kPieceCols ||
-      shape->k != kPieceK)
+  if (!target->hasMma(element.isF16() ? MmaElement::F16 : MmaElement::BF16,
+                      kPieceRows, kPieceCols, kPieceK))
     return op.emitOpError("needs mma.sync.m16n8k16 of ")
            << element << ", which " << target->name << " does not have";
   return success();

@@ -77,7 +77,7 @@ namespace mlir::fa {
 
 /// Rows and columns of one accumulator piece, and k of one instruction.
 inline constexpr int64_t kPieceRows = kProductRows;
-inline constexpr int64_t kPieceCols = 8;
+inline constexpr int64_t kPieceCols = kProductColumns;
 inline constexpr int64_t kPieceK = kProductDepth;
 
 /// How a lane holds a vector of the warp.

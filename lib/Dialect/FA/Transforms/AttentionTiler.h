@@ -60,8 +60,8 @@ struct RowState {
 /// Writes the tile program of one fa.attention in front of it.
 class AttentionTiler {
 public:
-  AttentionTiler(AttentionOp op, const TargetInfo &target, TraceArguments trace)
-      : op(op), target(target), trace(trace), b(op.getLoc(), op),
+  AttentionTiler(AttentionOp op, TraceArguments trace)
+      : op(op), trace(trace), b(op.getLoc(), op),
         schedule(op.getScheduleAttr()), dims(op.getDims()),
         tileQ(*schedule.getTileQ()), tileKV(*schedule.getTileKv()),
         paddedD(llvm::alignTo(dims.D, kProductDepth)),
@@ -130,7 +130,6 @@ private:
   void writeState(Value value, Value memref);
 
   AttentionOp op;
-  const TargetInfo &target;
   TraceArguments trace;
   TileBuilder b;
   ScheduleAttr schedule;

@@ -269,9 +269,8 @@ static LogicalResult checkInstructions(AttentionOp op,
     return success();
   if (!target.hasMatrixLoad)
     return refuse("ldmatrix");
-  const MmaShape *shape =
-      target.findMma(element.isF16() ? MmaElement::F16 : MmaElement::BF16);
-  if (!shape || shape->m != kProductRows || shape->k != kProductDepth)
+  if (!target.hasMma(element.isF16() ? MmaElement::F16 : MmaElement::BF16,
+                     kProductRows, kProductColumns, kProductDepth))
     return refuse(element.isF16() ? "mma.sync.m16n8k16 of f16"
                                   : "mma.sync.m16n8k16 of bf16");
   return success();

@@ -43,11 +43,10 @@ using namespace mlir::fa;
 
 FailureOr<scf::ForallOp> mlir::fa::tileAttention(RewriterBase &rewriter,
                                                  AttentionOp op,
-                                                 const TargetInfo &target,
                                                  TraceArguments trace) {
   if (failed(checkTileable(op)))
     return failure();
-  FailureOr<scf::ForallOp> forall = AttentionTiler(op, target, trace).run();
+  FailureOr<scf::ForallOp> forall = AttentionTiler(op, trace).run();
   if (failed(forall))
     return failure();
   rewriter.eraseOp(op);
@@ -72,8 +71,7 @@ struct TileAttentionPass
     func.walk([&](AttentionOp op) { ops.push_back(op); });
     if (ops.empty())
       return;
-    const TargetInfo *target = lookupModuleTarget(func);
-    if (!target)
+    if (!lookupModuleTarget(func))
       return signalPassFailure();
     TraceArguments arguments;
     // A program around attention is no kernel's entry.
@@ -89,7 +87,7 @@ struct TileAttentionPass
     IRRewriter rewriter(&getContext());
     for (AttentionOp op : ops) {
       rewriter.setInsertionPoint(op);
-      if (failed(tileAttention(rewriter, op, *target, arguments)))
+      if (failed(tileAttention(rewriter, op, arguments)))
         return signalPassFailure();
       ++numTiled;
     }

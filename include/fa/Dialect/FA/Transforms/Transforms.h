@@ -47,7 +47,6 @@ struct TraceArguments {
 /// Replaces an fa.attention on memrefs, with a complete schedule, by its tile
 /// program.
 FailureOr<scf::ForallOp> tileAttention(RewriterBase &rewriter, AttentionOp op,
-                                       const TargetInfo &target,
                                        TraceArguments trace);
 
 } // namespace mlir::fa

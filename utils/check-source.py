@@ -9,7 +9,7 @@
 
     check-source.py [--fix] [ROOT]    exit code 1 and one line for each fault
 
-Banner with its own file name and the licence line in sources; no trailing
+Banner of one line with its own file name and the licence line in sources; no trailing
 space, no tab, a newline at the end (--fix repairs these three); no TODO; no
 absolute path of somebody's machine; no file above 1 MB.
 """
@@ -87,8 +87,11 @@ def check_file(root, name, fix):
     if needs_banner(path) and text:
         if not any(LICENCE in line for line in head):
             found.append(f"{name}:1: no '{LICENCE}' in the first lines")
-        if not any(f"- {path.name} " in line for line in head):
+        banner = next((line for line in head if f"- {path.name} " in line), None)
+        if banner is None:
             found.append(f"{name}:1: no banner with the name {path.name}")
+        elif banner.startswith("//") and not banner.endswith("===//"):
+            found.append(f"{name}:1: banner goes on after its line")
     if name not in SELF:
         for number, line in enumerate(text.splitlines(), 1):
             if TODO.search(line):

@@ -1,5 +1,4 @@
-//===- AttachLoopAnnotations.cpp - loop attributes reach LLVM ----*- C++
-//-*-===//
+//===- AttachLoopAnnotations.cpp - loop attributes reach LLVM ---*- C++ -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- DeterminismTest.cpp - the same bits in every order
-//------------------===//
+//===- DeterminismTest.cpp - the same bits in every order -----------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

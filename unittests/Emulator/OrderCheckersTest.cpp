@@ -1,5 +1,4 @@
-//===- OrderCheckersTest.cpp - CTAs, warps and ends
-//------------------------===//
+//===- OrderCheckersTest.cpp - CTAs, warps and ends -----------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

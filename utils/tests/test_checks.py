@@ -121,6 +121,13 @@ def test_source_catches_large_files(tmp_path):
     assert "larger than 1 MB" in run("check-source.py", tmp_path).stdout
 
 
+def test_source_broken_banner(tmp_path):
+    plant(tmp_path, "lib/A.cpp", f"//===- A.cpp - a -*- C++\n//-*-===//\n// {LICENCE}\n")
+    result = run("check-source.py", tmp_path)
+    assert result.stdout == "lib/A.cpp:1: banner goes on after its line\n"
+    assert result.returncode == 1
+
+
 def test_source_near_misses(tmp_path):
     plant(tmp_path, "lib/A.cpp", f"//===- A.cpp - a ===//\n// {LICENCE}\n")
     plant(tmp_path, "test/A/a.mlir", "// a test needs no banner\n")

@@ -1,5 +1,4 @@
-//===- Leaks.cpp - what a thread leaves behind
-//-----------------------------===//
+//===- Leaks.cpp - what a thread leaves behind ----------------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

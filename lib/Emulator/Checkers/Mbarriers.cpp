@@ -1,5 +1,4 @@
-//===- Mbarriers.cpp - mbarrier objects used wrongly
-//-----------------------===//
+//===- Mbarriers.cpp - mbarrier objects used wrongly ----------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- ProxyFence.cpp - generic writes that the async proxy cannot see
-//-----===//
+//===- ProxyFence.cpp - generic writes that the async proxy cannot see ----===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

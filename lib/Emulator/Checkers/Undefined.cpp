@@ -1,5 +1,4 @@
-//===- Undefined.cpp - what PTX leaves undefined
-//---------------------------===//
+//===- Undefined.cpp - what PTX leaves undefined --------------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

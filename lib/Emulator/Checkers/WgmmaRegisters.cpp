@@ -1,5 +1,4 @@
-//===- WgmmaRegisters.cpp - registers that wgmma uses
-//----------------------===//
+//===- WgmmaRegisters.cpp - registers that wgmma uses ---------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

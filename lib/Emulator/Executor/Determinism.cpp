@@ -1,5 +1,4 @@
-//===- Determinism.cpp - one launch in many orders
-//-------------------------===//
+//===- Determinism.cpp - one launch in many orders ------------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- FAAttentionSyntax.cpp - text of fa.attention and fa.merge -*- C++
-//-*-===//
+//===- FAAttentionSyntax.cpp - text of fa.attention and fa.merge ----------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- AttentionSupport.h - what the compiler can do now ---------*- C++
-//-*-===//
+//===- AttentionSupport.h - what the compiler can do now --------*- C++ -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

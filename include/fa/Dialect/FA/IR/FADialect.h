@@ -1,5 +1,4 @@
-//===- FADialect.h - the fa dialect, its attributes and ops ------*- C++
-//-*-===//
+//===- FADialect.h - the fa dialect, its attributes and ops -----*- C++ -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

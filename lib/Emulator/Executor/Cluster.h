@@ -102,7 +102,7 @@ private:
   bool round();
   void completeSome(Warp &w);
   // SpinWatch.cpp
-  Result examine(bool isEarly);
+  Result examine();
   Result watch(Warp &w);
   const std::vector<uint32_t> &sweep();
   uint64_t quantum();
@@ -115,7 +115,6 @@ private:
   unsigned sweeps = 0;
   uint64_t sinceExamined = 0, budget;
   bool isStuck = false, hasChanged = false;
-  bool hasSpun = false; ///< has been found spinning
 };
 
 // RegisterPool.cpp

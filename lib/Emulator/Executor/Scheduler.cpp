@@ -22,10 +22,8 @@ static constexpr uint64_t kQuantum = 4096;
 /// gets it although other warps can still go on.
 static constexpr unsigned kPatience = 4;
 /// Instructions of a cluster before it is looked at whether it only spins: at
-/// first, twice as many each time, at most, and after it has been found
-/// spinning.
-static constexpr uint64_t kFirstBudget = 1 << 14, kLongBudget = 1 << 20,
-                          kShortBudget = kQuantum;
+/// first, and after it has been found spinning.
+static constexpr uint64_t kLongBudget = 1 << 20, kShortBudget = kQuantum;
 
 static void updateMerge(Warp &w) {
   w.mergePc = ~0u;
@@ -163,7 +161,7 @@ static void reportLimit(Cluster &cluster, const Warp &w) {
 }
 
 ClusterRun::ClusterRun(Cluster &cluster, uint64_t seed)
-    : cluster(cluster), budget(kFirstBudget) {
+    : cluster(cluster), budget(kLongBudget) {
   cluster.random.seed(seed);
   for (auto &cta : cluster.ctas)
     for (Warp &w : cta->warps)
@@ -252,21 +250,19 @@ bool ClusterRun::round() {
 
 ClusterRun::Result ClusterRun::run() {
   hasChanged = false;
-  if (isStuck && examine(false) == Stuck)
+  if (isStuck && examine() == Stuck)
     return Stuck;
   hasChanged = true;
   isStuck = false;
   while (!cluster.failed && round()) {
     if (sinceExamined < budget)
       continue;
-    bool isEarly = !hasSpun && budget < kLongBudget;
-    Result result = examine(isEarly);
+    Result result = examine();
     sinceExamined = 0;
     if (result == Busy) {
-      budget = isEarly ? 2 * budget : kLongBudget;
+      budget = kLongBudget;
       continue;
     }
-    hasSpun = true;
     isStuck = result == Stuck;
     budget = kShortBudget * warps.size();
     return result;

@@ -89,9 +89,7 @@ ClusterRun::Result ClusterRun::watch(Warp &w) {
   return Spinning;
 }
 
-/// Early on only what can never go on by itself is taken for a spin: long
-/// stretches of arithmetic look like one.
-ClusterRun::Result ClusterRun::examine(bool isEarly) {
+ClusterRun::Result ClusterRun::examine() {
   Result all = Stuck;
   for (Warp *w : warps) {
     Result one = w->isDone() ? Stuck : watch(*w);
@@ -100,8 +98,6 @@ ClusterRun::Result ClusterRun::examine(bool isEarly) {
     if (one == Spinning)
       all = Spinning;
   }
-  if (isEarly && all == Spinning)
-    return Busy;
   // It may spin on what an operation of its own brings.
   return cluster.queue.completeAll() ? Busy : all;
 }

@@ -163,6 +163,10 @@ std::unique_ptr<GridRunner::Resident> GridRunner::take() {
       std::vector<Cluster *> stuck;
       for (auto &r : parked)
         stuck.push_back(&r->cluster);
+      // The words shall not depend on which host thread came first.
+      std::sort(stuck.begin(), stuck.end(), [](Cluster *a, Cluster *b) {
+        return a->linear < b->linear;
+      });
       reportNoProgress(stuck, (total - next) * clusterSize);
       launch.stop = true;
       changed.notify_all();

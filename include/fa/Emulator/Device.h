@@ -107,9 +107,12 @@ enum class Status {
   Fault,
   Deadlock,
   InstructionLimit,
+  /// The progress function asked to stop.
+  Cancelled,
 };
 
-/// Returns "ok", "invalid", "fault", "deadlock" or "instruction-limit".
+/// Returns "ok", "invalid", "fault", "deadlock", "instruction-limit" or
+/// "cancelled".
 const char *statusName(Status status);
 
 /// What the core itself counts in every run.
@@ -126,6 +129,9 @@ struct Report {
 
   bool ok() const { return status == Status::Ok; }
 };
+
+/// Told how many CTAs of a launch are done, of how many; false stops it.
+using ProgressFunction = std::function<bool(uint64_t done, uint64_t total)>;
 
 /// One buffer in global memory, as observers see it.
 struct Allocation {
@@ -180,6 +186,11 @@ public:
   void setPrinter(std::function<void(std::string_view)> function) {
     printer = std::move(function);
   }
+  /// Called by the thread that launches, every 20 ms until the launch ends;
+  /// other threads run the CTAs then. What a stopped launch has written stays.
+  void setProgress(ProgressFunction function) {
+    progress = std::move(function);
+  }
 
   /// Runs a whole grid and returns when it is done or stopped. Arguments are
   /// checked by number and size against the entry's parameters.
@@ -195,6 +206,7 @@ private:
   std::unique_ptr<DeviceState> state;
   std::vector<ExecutionObserver *> observers;
   std::function<void(std::string_view)> printer;
+  ProgressFunction progress;
 };
 
 } // namespace ptxvm

@@ -19,6 +19,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,6 +60,9 @@ struct LaunchOutcome {
   double seconds = 0;
 };
 
+/// Told how many blocks of a launch are done, of how many; false stops it.
+using ProgressFunction = std::function<bool(uint64_t done, uint64_t total)>;
+
 /// Who may write to a buffer.
 enum class BufferAccess { ReadOnly, ReadWrite };
 
@@ -93,6 +97,10 @@ public:
                                                  uint64_t bytes) {
     return std::nullopt;
   }
+
+  /// Called by the launching thread at least every 50 ms during later launches,
+  /// on devices where a launch may take long; none when empty.
+  virtual void setProgress(ProgressFunction progress) {}
 
   /// Runs a grid to its end. An Error means that the device itself failed.
   virtual Expected<LaunchOutcome>

@@ -58,8 +58,9 @@ Expected<OrderPolicy> OrderPolicy::parse(const std::string &text) {
 }
 
 const char *ptxvm::statusName(Status status) {
-  static constexpr const char *kNames[] = {"ok", "invalid", "fault", "deadlock",
-                                           "instruction-limit"};
+  static constexpr const char *kNames[] = {
+      "ok",       "invalid",           "fault",
+      "deadlock", "instruction-limit", "cancelled"};
   return kNames[unsigned(status)];
 }
 

@@ -13,6 +13,7 @@
 #include "../Memory/HostMemory.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <numeric>
 #include <stdexcept>
@@ -82,15 +83,20 @@ void GridRunner::run() {
       unsigned(std::min<uint64_t>({threads, total, kMaxThreads, fitting}));
   mostResidents = std::min(mostResidents, fitting);
   mostResidents = std::max<uint64_t>(mostResidents, threads);
+  // This thread works too, or it watches.
+  bool isWatched = launch.progress && *launch.progress;
   std::vector<std::thread> pool;
   // As many as the host lets us have; the work is the same with fewer.
   try {
-    for (unsigned t = 1; t < threads; ++t)
-      pool.emplace_back([this] { work(); });
+    for (unsigned t = isWatched ? 0 : 1; t < threads; ++t)
+      pool.emplace_back([this] { workBehind(); });
   } catch (const std::system_error &) {
   } catch (const std::bad_alloc &) {
   }
-  work();
+  if (isWatched && !pool.empty())
+    watch(pool.size());
+  else
+    work();
   for (std::thread &t : pool)
     t.join();
   stopParked();
@@ -120,6 +126,33 @@ uint64_t GridRunner::numberOf(uint64_t n) const {
   while (std::gcd(step, count) != 1)
     ++step;
   return begin + (first + (n - begin) * step) % count;
+}
+
+void GridRunner::workBehind() {
+  work();
+  std::lock_guard<std::mutex> guard(lock);
+  ++ended;
+  oneEnded.notify_all();
+}
+
+/// Until the other threads have ended, asks now and then whether to go on.
+void GridRunner::watch(size_t threads) {
+  constexpr std::chrono::milliseconds kInterval(20);
+  std::unique_lock<std::mutex> guard(lock);
+  while (
+      !oneEnded.wait_for(guard, kInterval, [&] { return ended == threads; })) {
+    if (isCancelled)
+      continue;
+    uint64_t now = done;
+    guard.unlock();
+    bool mayGoOn = (*launch.progress)(now, total * clusterSize);
+    guard.lock();
+    if (mayGoOn)
+      continue;
+    isCancelled = true;
+    launch.stop = true;
+    changed.notify_all();
+  }
 }
 
 /// What to run next: in turns a cluster that spins, when something may have
@@ -360,6 +393,8 @@ void GridRunner::finish(Finished &f) {
 void GridRunner::finishAll() {
   for (auto &[linear, f] : waiting)
     finish(f);
+  if (isCancelled && report.status == Status::Ok)
+    report.status = Status::Cancelled;
   report.counters.ctas = done;
   report.counters.warpInstructions = launch.issued;
 }

@@ -70,6 +70,8 @@ private:
   void workUntilDone();
   void stopForMemory();
   uint64_t numberOf(uint64_t n) const;
+  void workBehind();
+  void watch(size_t threads);
   std::unique_ptr<Resident> take();
   void give(std::unique_ptr<Resident> r, ClusterRun::Result result,
             uint64_t epochBefore);
@@ -101,6 +103,10 @@ private:
   std::vector<std::unique_ptr<Resident>> spare; ///< memory to use again
   std::map<uint64_t, Finished> waiting;         ///< by linear CTA number
   uint64_t handed = 0;
+  // While the launching thread watches instead of working.
+  std::condition_variable oneEnded;
+  size_t ended = 0; ///< threads
+  bool isCancelled = false;
 };
 
 } // namespace ptxvm

@@ -139,6 +139,7 @@ struct SingleLaunch {
   DeviceState &state;
   const std::vector<ExecutionObserver *> &observers;
   const std::function<void(std::string_view)> &printer;
+  const ProgressFunction &progress;
 
   Report run(const Module &module, const std::string &kernelName,
              const LaunchShape &given, const std::vector<Argument> &args) const;
@@ -189,6 +190,7 @@ Report SingleLaunch::run(const Module &module, const std::string &kernelName,
   if (clusterBytes(launch) > hostMemoryBudget())
     return invalid(memoryProblem(k));
   launch.printer = &printer;
+  launch.progress = &progress;
   launch.parameters.assign(k.signature.parameterBytes, 0);
   for (size_t i = 0; i < args.size(); ++i)
     std::copy(args[i].bytes.begin(), args[i].bytes.end(),
@@ -224,8 +226,8 @@ Report Device::launch(const Module &module, const std::string &kernelName,
   try {
     return opts.order.lastSeed > opts.order.seed
                ? launchInEachOrder(module, kernelName, given, args)
-               : SingleLaunch{*this, opts, *state, observers, printer}.run(
-                     module, kernelName, given, args);
+               : SingleLaunch{*this, opts, *state, observers, printer, progress}
+                     .run(module, kernelName, given, args);
   } catch (const std::bad_alloc &) {
   } catch (const std::length_error &) {
   }

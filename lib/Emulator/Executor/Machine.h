@@ -50,6 +50,7 @@ struct Launch {
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> issued{0};
   const std::function<void(std::string_view)> *printer = nullptr;
+  const ProgressFunction *progress = nullptr;
 };
 
 /// The predicates that bar.red has seen in one phase.

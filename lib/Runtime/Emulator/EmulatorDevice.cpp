@@ -84,6 +84,10 @@ public:
         begin);
   }
 
+  void setProgress(ProgressFunction progress) override {
+    device.setProgress(std::move(progress));
+  }
+
   Expected<LaunchOutcome>
   launch(const std::string &kernel, const LaunchGeometry &geometry,
          const std::vector<LaunchArgument> &arguments) override {

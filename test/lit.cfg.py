@@ -10,6 +10,7 @@
 #   mlir        the compiler is built
 #   fa-opt ...  that tool of ours is built (its own name)
 #   plugin      build/lib/FAPlugin.so is built
+#   capi        build/lib/libFA-C.so is built
 #   ptxas       an assembler is found (PATH, $CUDA_HOME, the virtual environment)
 #   asan        a sanitizer build;   long: too slow for the default run
 
@@ -50,6 +51,8 @@ if shutil.which("ptxas", path=path):
     config.available_features.add("ptxas")
 if os.path.exists(os.path.join(config.fa_build_dir, "lib", "FAPlugin.so")):
     config.available_features.add("plugin")
+if os.path.exists(os.path.join(config.fa_build_dir, "lib", "libFA-C.so")):
+    config.available_features.add("capi")
 if os.path.isdir(build_bin):
     for tool in os.listdir(build_bin):
         if os.access(os.path.join(build_bin, tool), os.X_OK):

@@ -128,7 +128,7 @@ LAYERS = {
     "Pipelines": Layer(("Support",) + COMPILER, MLIR),
     "Compiler": Layer(("Support",) + COMPILER, MLIR),
     "CAPI": Layer(
-        ("Support", "Compiler", "Runner", "Runtime/**") + COMPILER,
+        ("Support", "Compiler", "Runner", "Runtime/**", "Reference") + COMPILER,
         MLIR + ("mlir-c/",),
     ),
     "Plugin": Layer(("Support",) + COMPILER, MLIR),

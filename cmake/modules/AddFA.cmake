@@ -111,6 +111,40 @@ function(fa_add_library name)
   set_property(GLOBAL APPEND PROPERTY FA_LIBRARIES ${name})
 endfunction()
 
+# All archives of MLIR and LLVM in `result`, of which a link takes what it needs;
+# empty when they are not installed. CMake's targets of MLIR's archives would
+# bring the shared LLVM, so these are files.
+function(fa_find_static_mlir result)
+  set(files "")
+  get_property(mlir_libs GLOBAL PROPERTY MLIR_ALL_LIBS)
+  foreach(library IN LISTS mlir_libs LLVM_AVAILABLE_LIBS)
+    set(file "${LLVM_LIBRARY_DIR}/lib${library}.a")
+    if(EXISTS "${file}")
+      list(APPEND files "${file}")
+    endif()
+  endforeach()
+  if(NOT EXISTS "${LLVM_LIBRARY_DIR}/libMLIRIR.a" OR
+     NOT EXISTS "${LLVM_LIBRARY_DIR}/libLLVMNVPTXCodeGen.a")
+    set(files "")
+  endif()
+  set(${result} "${files}" PARENT_SCOPE)
+endfunction()
+
+# Links MLIR and LLVM into a shared library of ours, out of everybody's sight.
+# Without archives, or in a build of shared libraries, they are shared.
+function(fa_link_static_mlir name)
+  fa_find_static_mlir(archives)
+  if(archives AND NOT BUILD_SHARED_LIBS)
+    # LLVM's archives want them; LLVM's package has them without their headers.
+    find_library(FA_ZLIB NAMES z libz.so.1 REQUIRED)
+    find_library(FA_ZSTD NAMES zstd libzstd.so.1 REQUIRED)
+    target_link_libraries(${name} PRIVATE "-Wl,--start-group" ${archives}
+      "-Wl,--end-group" "${FA_ZLIB}" "${FA_ZSTD}" ${CMAKE_DL_LIBS})
+  else()
+    target_link_libraries(${name} PRIVATE MLIR LLVM)
+  endif()
+endfunction()
+
 # fa_add_tool(NAME [MLIR] SOURCES ... LINK ...)
 function(fa_add_tool name)
   cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK" ${ARGN})

@@ -26,6 +26,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -250,5 +251,14 @@ farun::Expected<CompiledKernel> compile(const CompileOptions &options) {
     return farun::inputError(error);
   return Compilation(options, *target).run();
 }
+
+std::vector<std::string> targetNames() {
+  std::vector<std::string> names;
+  for (const TargetInfo &target : supportedTargets())
+    names.push_back(target.name.str());
+  return names;
+}
+
+std::string llvmVersion() { return LLVM_VERSION_STRING; }
 
 } // namespace mlir::fa

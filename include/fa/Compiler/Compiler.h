@@ -57,6 +57,12 @@ struct CompiledKernel {
 /// are caught while a call writes PTX (fa/Target/PTX/ModuleToPTX.h).
 farun::Expected<CompiledKernel> compile(const CompileOptions &options);
 
+/// Every target that `compile` takes: "sm_80", ...
+std::vector<std::string> targetNames();
+
+/// The LLVM that is linked: "22.1.8".
+std::string llvmVersion();
+
 } // namespace mlir::fa
 
 #endif // FA_COMPILER_COMPILER_H

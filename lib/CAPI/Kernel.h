@@ -1,0 +1,69 @@
+//===- Kernel.h - the objects behind fa_kernel and fa_run -------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#ifndef FA_LIB_CAPI_KERNEL_H
+#define FA_LIB_CAPI_KERNEL_H
+
+#include "Failure.h"
+
+#include "fa/Runner/Program.h"
+#include "fa/Runner/Runner.h"
+#include "fa/Runtime/Device.h"
+
+#include <map>
+#include <mutex>
+
+namespace facapi {
+
+/// An entry in the forms that C reads, pointers into the program.
+struct EntryView {
+  explicit EntryView(const farun::Entry &entry);
+
+  const farun::Entry *entry;
+  /// By operand: the roles as text, the dimensions' names.
+  std::vector<std::string> roles;
+  std::vector<std::vector<const char *>> dims;
+  /// The names of inputs and of results, in the order of a launch.
+  std::vector<std::string> inputNames, resultNames;
+};
+
+/// A program that does not change any more, and the devices that have run it:
+/// a device that keeps its decoded PTX is taken again.
+class KernelObject : public Object {
+public:
+  KernelObject(farun::Program program, std::vector<std::string> warnings);
+
+  const farun::Program program;
+  const std::vector<std::string> warnings;
+  const std::string manifestJson;
+  std::vector<EntryView> entries;
+
+  /// The entry of a launch; by name, or the only one.
+  Outcome findEntry(const char *name, const EntryView *&view) const;
+
+  /// Takes an idle device, or opens one. `options` is what was asked for, as
+  /// text, so that like finds like.
+  Outcome takeDevice(const std::string &name, const std::string &optionText,
+                     const farun::DeviceOptions &options,
+                     std::unique_ptr<farun::Device> &device) const;
+  void giveDevice(const std::string &name, const std::string &optionText,
+                  std::unique_ptr<farun::Device> device) const;
+
+private:
+  mutable std::mutex lock; ///< of the idle devices
+  mutable std::multimap<std::string, std::unique_ptr<farun::Device>> idle;
+};
+
+struct RunObject : Object {
+  std::string report, counters;
+  std::vector<farun::Comparison> comparisons;
+};
+
+void toComparison(const farun::Comparison &from, fa_comparison &to);
+
+} // namespace facapi
+
+#endif // FA_LIB_CAPI_KERNEL_H

@@ -262,7 +262,7 @@ TEST(Cases, MeansOfLargeValuesDoNotOverflow) {
       Trial trial(form, {1, 1, 1, 50, 70});
       Values values;
       for (int key = 0; key < 70; ++key)
-        values.insert(values.end(), {3e38, 1 + key % 7, (key % 5 - 2) * 1e-30});
+        values.insert(values.end(), {3e38, 1.0 + key % 7, (key % 5 - 2) * 1e-30});
       trial.seed(3).set("value", values).run();
     }
 }

@@ -1,0 +1,61 @@
+# ===- _checks.py - single arguments, refused in one form ----------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""Each refusal names the argument, what it is, and what it may be."""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+import numpy as np
+
+
+def word(value, name: str, accepted: tuple) -> str:
+    """One of some words."""
+    if isinstance(value, str) and value in accepted:
+        return value
+    choice = ", ".join(repr(one) for one in accepted)
+    error = ValueError if isinstance(value, str) else TypeError
+    raise error(f"{name} is {value!r}; accepted are {choice}")
+
+
+def whole(value, name: str, least: int, meaning: str) -> int:
+    """A whole number of Python or NumPy, at least `least`."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} is {value!r}; accepted is {meaning}")
+    if not least <= value < 2**63:
+        raise ValueError(f"{name} is {value}; accepted is {meaning}")
+    return int(value)
+
+
+def number(value, name: str, meaning: str) -> float:
+    """A real number of Python or NumPy, without NaN and infinities."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} is {value!r}; accepted is {meaning}")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} is {float(value)}; accepted is {meaning}")
+    return float(value)
+
+
+def shape_text(array: np.ndarray) -> str:
+    return str(list(array.shape))
+
+
+def check_rank(array: np.ndarray, name: str, rank: int, dims: str) -> None:
+    if array.ndim != rank:
+        raise ValueError(
+            f"{name} has shape {shape_text(array)}; accepted are {rank} dimensions "
+            f"[{dims}]"
+        )
+
+
+def check_shape(array: np.ndarray, name: str, shape: tuple, dims: str) -> None:
+    check_rank(array, name, len(shape), dims)
+    if array.shape != shape:
+        raise ValueError(
+            f"{name} has shape {shape_text(array)}; accepted is {list(shape)} [{dims}]"
+        )

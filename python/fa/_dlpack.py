@@ -1,0 +1,147 @@
+# ===- _dlpack.py - somebody's array as a NumPy array, without a copy ----=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""Reads a DLPack capsule (dmlc/dlpack, include/dlpack/dlpack.h, version 1).
+
+numpy.from_dlpack knows neither bfloat16 nor fp8 and hides why it refuses; this
+reader knows the types of ml_dtypes and says where an array lies.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+from fa._dtypes import NUMPY
+from fa._errors import DeviceError
+
+CPU, CUDA_HOST = 1, 3
+_PLACES = {2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 13: "cuda"}
+# (type code, bits) of DLDataType.
+_TYPES = {
+    (0, 8): "i8",
+    (0, 16): "i16",
+    (0, 32): "i32",
+    (0, 64): "i64",
+    (1, 8): "u8",
+    (1, 16): "u16",
+    (1, 32): "u32",
+    (1, 64): "u64",
+    (2, 16): "f16",
+    (2, 32): "f32",
+    (2, 64): "f64",
+    (4, 16): "bf16",
+    (6, 8): "i1",
+    (10, 8): "f8E4M3FN",
+    (12, 8): "f8E5M2",
+}
+_READ_ONLY = 1
+
+
+class _DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("manager", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+        ("tensor", _DLTensor),
+    ]
+
+
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype = ctypes.c_void_p
+_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+_is_valid = ctypes.pythonapi.PyCapsule_IsValid
+_is_valid.restype = ctypes.c_int
+_is_valid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+class _Memory:
+    """Keeps a capsule for as long as an array looks at its memory. The capsule
+    stays unconsumed, so its own destructor gives the memory back."""
+
+    def __init__(self, capsule, interface: dict):
+        self.capsule = capsule
+        self.__array_interface__ = interface
+
+
+def _place_of(value, name: str) -> None:
+    kind, index = value.__dlpack_device__()
+    kind = int(kind)
+    if kind in (CPU, CUDA_HOST):
+        return
+    place = _PLACES.get(kind, f"device type {kind}")
+    raise DeviceError(
+        f"{name} lies on {place}:{index}; no device of this build launches on "
+        "arrays there, accepted are arrays in host memory"
+    )
+
+
+def _capsule(value, name: str):
+    try:
+        try:
+            return value.__dlpack__(max_version=(1, 0))
+        except TypeError:
+            return value.__dlpack__()
+    except BufferError as error:
+        raise ValueError(f"{name} gives no DLPack capsule: {error}") from None
+    except RuntimeError as error:
+        raise ValueError(f"{name} gives no DLPack capsule: {error}") from None
+
+
+def _tensor(capsule):
+    """The DLTensor in a capsule, and whether it is read-only."""
+    if _is_valid(capsule, b"dltensor_versioned"):
+        whole = _Versioned.from_address(_pointer(capsule, b"dltensor_versioned"))
+        return whole.tensor, bool(whole.flags & _READ_ONLY)
+    return _DLTensor.from_address(_pointer(capsule, b"dltensor")), False
+
+
+def to_numpy(value, name: str) -> np.ndarray:
+    """A view of an object with __dlpack__; DeviceError, ValueError, TypeError."""
+    _place_of(value, name)
+    capsule = _capsule(value, name)
+    tensor, is_read_only = _tensor(capsule)
+    dtype = _TYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    if dtype is None:
+        raise TypeError(
+            f"{name} has the DLPack type code {tensor.code} of {tensor.bits} bits "
+            f"in {tensor.lanes} lanes, which fa does not know"
+        )
+    kind = NUMPY[dtype]
+    shape = tuple(tensor.shape[d] for d in range(tensor.ndim))
+    if 0 in shape or not tensor.data:
+        return np.empty(shape, kind)
+    strides = None
+    if tensor.strides:
+        strides = tuple(tensor.strides[d] * kind.itemsize for d in range(tensor.ndim))
+    # NumPy's protocol has no word for bf16 and fp8: bits first, then a view.
+    bits = kind if kind.kind in "biuf" and kind.isbuiltin == 1 else f"<u{kind.itemsize}"
+    interface = {
+        "version": 3,
+        "shape": shape,
+        "strides": strides,
+        "typestr": np.dtype(bits).str,
+        "data": (tensor.data + tensor.byte_offset, is_read_only),
+    }
+    return np.asarray(_Memory(capsule, interface)).view(kind)

@@ -1,0 +1,309 @@
+# ===- math.py - functions of symbolic scores and indices ----------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""What `score` and `visible` of fa.attention are made of.
+
+    def score(s, b, h, i, j):          # s float32; b, h, i, j integers
+        return fa.math.tanh(s / 30) * 30 - 0.1 * fa.math.abs(i - j)
+
+Such a function is called once, with symbols; operators and the functions here
+write the region of the op. Integers mixed with floats become float32; `/` is a
+float; `//` and `%` round to minus infinity, as in Python. Comparisons give truth
+values, joined by & | ~ and chosen by `where`, since `if` and `and` would ask
+for the value of a symbol.
+"""
+
+from __future__ import annotations
+
+import math as _math
+import numbers
+
+import numpy as np
+
+__all__ = [
+    "abs",
+    "exp",
+    "floor",
+    "log",
+    "maximum",
+    "minimum",
+    "sqrt",
+    "tanh",
+    "where",
+]
+
+_FLOAT = {"+": "addf", "-": "subf", "*": "mulf", "/": "divf"}
+_INTEGER = {"+": "addi", "-": "subi", "*": "muli", "//": "floordivsi"}
+_ORDER = {
+    "<": ("olt", "slt"),
+    "<=": ("ole", "sle"),
+    ">": ("ogt", "sgt"),
+    ">=": ("oge", "sge"),
+    "==": ("oeq", "eq"),
+    "!=": ("une", "ne"),
+}
+
+
+class Trace:
+    """The lines of a region as they are written."""
+
+    def __init__(self):
+        self.lines = []
+
+    def emit(self, kind: str, text: str) -> Value:
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        return Value(self, name, kind)
+
+    def constant(self, value) -> Value:
+        if isinstance(value, (bool, np.bool_)):
+            return self.emit("i1", f"arith.constant {str(bool(value)).lower()}")
+        if isinstance(value, numbers.Integral):
+            return self.emit("index", f"arith.constant {int(value)} : index")
+        if isinstance(value, numbers.Real):
+            single = np.float32(value)
+            text = f"{single:.9e}" if np.isfinite(single) else hex(single.view("u4"))
+            return self.emit("f32", f"arith.constant {text} : f32")
+        raise TypeError(
+            f"a {type(value).__name__} cannot be part of a region; accepted are "
+            "numbers and what the arguments of the function give"
+        )
+
+
+class Value:
+    """A symbol: kind "f32", "index" or "i1"."""
+
+    __array_ufunc__ = None  # NumPy's numbers leave the operator to us
+    __hash__ = None
+
+    def __init__(self, trace: Trace, name: str, kind: str):
+        self.trace, self.name, self.kind = trace, name, kind
+
+    def __bool__(self):
+        raise TypeError(
+            "the value of a symbol is not known while a kernel is made; use "
+            "fa.math.where, & | ~ and comparisons instead of if, and, or, not"
+        )
+
+    def __add__(self, other):
+        return _binary("+", self, other)
+
+    def __radd__(self, other):
+        return _binary("+", other, self)
+
+    def __sub__(self, other):
+        return _binary("-", self, other)
+
+    def __rsub__(self, other):
+        return _binary("-", other, self)
+
+    def __mul__(self, other):
+        return _binary("*", self, other)
+
+    def __rmul__(self, other):
+        return _binary("*", other, self)
+
+    def __truediv__(self, other):
+        return _binary("/", self, other)
+
+    def __rtruediv__(self, other):
+        return _binary("/", other, self)
+
+    def __floordiv__(self, other):
+        return _binary("//", self, other)
+
+    def __rfloordiv__(self, other):
+        return _binary("//", other, self)
+
+    def __mod__(self, other):
+        return self - (self // other) * other
+
+    def __rmod__(self, other):
+        return other - (other // self) * self
+
+    def __neg__(self):
+        return 0 - self if self.kind != "f32" else _unary("arith.negf", self)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return abs(self)
+
+    def __lt__(self, other):
+        return _compare("<", self, other)
+
+    def __le__(self, other):
+        return _compare("<=", self, other)
+
+    def __gt__(self, other):
+        return _compare(">", self, other)
+
+    def __ge__(self, other):
+        return _compare(">=", self, other)
+
+    def __eq__(self, other):
+        return _compare("==", self, other)
+
+    def __ne__(self, other):
+        return _compare("!=", self, other)
+
+    def __and__(self, other):
+        return _logical("andi", self, other)
+
+    def __rand__(self, other):
+        return _logical("andi", other, self)
+
+    def __or__(self, other):
+        return _logical("ori", self, other)
+
+    def __ror__(self, other):
+        return _logical("ori", other, self)
+
+    def __xor__(self, other):
+        return _logical("xori", self, other)
+
+    def __invert__(self):
+        return _logical("xori", self, True)
+
+
+def _trace_of(*values) -> Trace | None:
+    return next((v.trace for v in values if isinstance(v, Value)), None)
+
+
+def _symbol(trace: Trace, value) -> Value:
+    return value if isinstance(value, Value) else trace.constant(value)
+
+
+def _to_float(value: Value) -> Value:
+    if value.kind == "f32":
+        return value
+    if value.kind == "i1":
+        raise TypeError("a truth value is no number; use fa.math.where")
+    trace = value.trace
+    wide = trace.emit("i64", f"arith.index_cast {value.name} : index to i64")
+    return trace.emit("f32", f"arith.sitofp {wide.name} : i64 to f32")
+
+
+def _same(left, right, force_float=False) -> tuple[Value, Value]:
+    """Both as integers, or both as floats."""
+    trace = _trace_of(left, right)
+    pair = _symbol(trace, left), _symbol(trace, right)
+    if not force_float and all(value.kind == "index" for value in pair):
+        return pair
+    return _to_float(pair[0]), _to_float(pair[1])
+
+
+def _binary(sign: str, left, right) -> Value:
+    left, right = _same(left, right, force_float=sign == "/")
+    trace = left.trace
+    if left.kind == "index":
+        names = f"{left.name}, {right.name} : index"
+        return trace.emit("index", f"arith.{_INTEGER[sign]} {names}")
+    if sign == "//":
+        return floor(_binary("/", left, right))
+    names = f"{left.name}, {right.name} : f32"
+    return trace.emit("f32", f"arith.{_FLOAT[sign]} {names}")
+
+
+def _compare(sign: str, left, right) -> Value:
+    left, right = _same(left, right)
+    for_floats, for_integers = _ORDER[sign]
+    op = f"cmpf {for_floats}" if left.kind == "f32" else f"cmpi {for_integers}"
+    text = f"arith.{op}, {left.name}, {right.name} : {left.kind}"
+    return left.trace.emit("i1", text)
+
+
+def _logical(op: str, left, right) -> Value:
+    trace = _trace_of(left, right)
+    left, right = _symbol(trace, left), _symbol(trace, right)
+    if left.kind != "i1" or right.kind != "i1":
+        raise TypeError("& | ^ and ~ join truth values; a number was given")
+    return trace.emit("i1", f"arith.{op} {left.name}, {right.name} : i1")
+
+
+def _unary(op: str, value: Value) -> Value:
+    value = _to_float(value)
+    return value.trace.emit("f32", f"{op} {value.name} : f32")
+
+
+def _function(name: str, op: str, plain):
+    def traced(x):
+        return _unary(op, x) if isinstance(x, Value) else plain(x)
+
+    traced.__name__ = traced.__qualname__ = name
+    traced.__doc__ = f"{name}(x), in float32 for a symbol."
+    return traced
+
+
+exp = _function("exp", "math.exp", _math.exp)
+log = _function("log", "math.log", _math.log)
+sqrt = _function("sqrt", "math.sqrt", _math.sqrt)
+tanh = _function("tanh", "math.tanh", _math.tanh)
+floor = _function("floor", "math.floor", _math.floor)
+_abs = abs
+
+
+def abs(x):
+    """|x|, an integer for an integer."""
+    if not isinstance(x, Value):
+        return _abs(x)
+    if x.kind == "index":
+        return where(x < 0, -x, x)
+    return _unary("math.absf", x)
+
+
+def _extreme(left, right, sign: str, op: str, plain):
+    if _trace_of(left, right) is None:
+        return plain(left, right)
+    left, right = _same(left, right)
+    if left.kind == "index":
+        return where(_compare(sign, left, right), left, right)
+    return left.trace.emit("f32", f"arith.{op} {left.name}, {right.name} : f32")
+
+
+def minimum(x, y):
+    """The smaller of two; NaN where one is."""
+    return _extreme(x, y, "<", "minimumf", min)
+
+
+def maximum(x, y):
+    """The larger of two; NaN where one is."""
+    return _extreme(x, y, ">", "maximumf", max)
+
+
+def where(condition, x, y):
+    """x where the condition holds, else y."""
+    trace = _trace_of(condition, x, y)
+    if trace is None:
+        return x if condition else y
+    condition = _symbol(trace, condition)
+    if condition.kind != "i1":
+        raise TypeError("the condition of fa.math.where is a number, not a truth value")
+    x, y = _symbol(trace, x), _symbol(trace, y)
+    if x.kind != "i1" or y.kind != "i1":
+        x, y = _same(x, y)
+    names = f"{condition.name}, {x.name}, {y.name}"
+    return trace.emit(x.kind, f"arith.select {names} : {x.kind}")
+
+
+def trace_region(function, name: str) -> str:
+    """The region that a Python function of symbols describes, as MLIR text."""
+    trace = Trace()
+    indices = [Value(trace, f"%{n}", "index") for n in "bhij"]
+    arguments = [f"%{n}: index" for n in "bhij"]
+    if name == "score":
+        indices.insert(0, Value(trace, "%s", "f32"))
+        arguments.insert(0, "%s: f32")
+    result = _symbol(trace, function(*indices))
+    if name == "score":
+        result = _to_float(result)
+    elif result.kind != "i1":
+        raise TypeError(
+            f"{name} gives a number; accepted is a truth value, such as i >= j"
+        )
+    body = "\n  ".join([*trace.lines, f"fa.yield {result.name} : {result.kind}"])
+    return "{\n^bb0(" + ", ".join(arguments) + "):\n  " + body + "\n}"

@@ -1,0 +1,73 @@
+# ===- reference.py - attention in float64, the oracle -------------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""What every kernel is compared with, and how far it may be away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fa import _arguments, _results
+from fa._arrays import Arrays
+from fa._description import to_struct
+from fa._errors import Failure, new_error
+from fa._library import ffi, lib
+from fa._types import Array, Result
+
+__all__ = ["attention"]
+
+
+def attention(
+    q: Array,
+    k: Array,
+    v: Array,
+    *,
+    return_lse: bool = False,
+    return_bounds: bool = False,
+    **clauses: Any,
+) -> Result | tuple[Result, ...]:
+    """fa.attention in float64 from the stored inputs, without a kernel.
+
+    Takes the semantic arguments of fa.attention (scale ... empty_row, out_dtype)
+    and returns float64 arrays: out, or (out, lse) with return_lse. out_dtype, and
+    without it the type of q, says which kernel the bounds are for.
+
+    return_bounds  also return the largest |kernel - float64| that is right for
+                   each element of out and of lse: (out, bound) or
+                   (out, lse, bound, bound_of_lse).
+
+    Raises TypeError and ValueError that name the argument, also for a clause that
+    the oracle does not know.
+    Source: docs/Testing.md (the rule), include/fa/Reference.
+    """
+    call = _arguments.read(q, k, v, return_lse=return_lse, **clauses)
+    shapes = [call.out_shape] + ([call.lse_shape] if return_lse else [])
+    made = [_results.make(shape, np.dtype(np.float64), q) for shape in shapes]
+    limits = [_results.make(shape, np.dtype(np.float64), q) for shape in shapes]
+    inputs = Arrays(call.inputs)
+    results = Arrays([view for _, view in made])
+    bounds = Arrays([view for _, view in limits] if return_bounds else [])
+    op, kept = to_struct(call.description)
+    error = new_error()
+    status = lib.fa_attention_reference(
+        op,
+        inputs.pointer,
+        inputs.count,
+        results.pointer,
+        results.count,
+        bounds.pointer if return_bounds else ffi.NULL,
+        bounds.count,
+        error,
+    )
+    del kept
+    if status:
+        raise Failure(error[0]).exception() from None
+    found = [_results.finish(array, q) for array, _ in made]
+    if return_bounds:
+        found += [_results.finish(array, q) for array, _ in limits]
+    return found[0] if len(found) == 1 else tuple(found)

@@ -1,0 +1,189 @@
+# ===- test_arrays.py - arrays of every make, in and out -----------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+import gc
+import sys
+import weakref
+
+import fa
+import numpy as np
+import oracle
+import pytest
+from oracle import BF16, random
+
+SHAPE = (1, 2, 18, 16)
+
+
+@pytest.fixture
+def qkv():
+    return [random(SHAPE, np.float16, seed=n) for n in range(3)]
+
+
+class Exporter:
+    """An array of a library that has DLPack and nothing else."""
+
+    def __init__(self, array, device=(1, 0)):
+        self.array, self.device = array, device
+
+    def __dlpack__(self, **options):
+        if "max_version" in options:
+            raise TypeError("an older protocol")
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+def strided(array):
+    """The same numbers in memory of many makes."""
+    b, h, s, d = array.shape
+    wide = np.full((b, h, 2 * s + 1, d + 3), np.nan, array.dtype)
+    wide[:, :, 1::2, 1 : d + 1] = array
+    unaligned = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype)
+    unaligned = unaligned.reshape(array.shape)
+    unaligned[...] = array
+    record = np.zeros(array.shape, np.dtype([("x", array.dtype), ("pad", np.uint8)]))
+    record["x"] = array
+    read_only = array.copy()
+    read_only.flags.writeable = False
+    return {
+        "every second row": wide[:, :, 1::2, 1 : d + 1],
+        "Fortran": np.asfortranarray(array),
+        "rows backwards": np.ascontiguousarray(array[:, :, ::-1])[:, :, ::-1],
+        "all backwards": np.ascontiguousarray(array[::-1, ::-1, ::-1, ::-1])[
+            ::-1, ::-1, ::-1, ::-1
+        ],
+        "swapped axes": np.ascontiguousarray(array.swapaxes(1, 3)).swapaxes(1, 3),
+        "read-only": read_only,
+        "odd address": unaligned,
+        "odd strides": record["x"],
+        "other byte order": array.astype(array.dtype.newbyteorder()),
+        "subclass": array.view(np.matrix.__base__),
+        "DLPack": Exporter(array),
+    }
+
+
+@pytest.mark.parametrize("make", strided(np.zeros(SHAPE, np.float16)))
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_strides(qkv, make, which):
+    expected = fa.attention(*qkv)
+    qkv[which] = strided(qkv[which])[make]
+    assert np.array_equal(fa.attention(*qkv), expected)
+
+
+def test_broadcast_operands(qkv):
+    """Strides of 0: one head's keys for all."""
+    q, k, v = qkv
+    key = np.broadcast_to(k[:, :1], SHAPE)
+    expected = fa.attention(q, key.copy(), v)
+    assert np.array_equal(fa.attention(q, key, v), expected)
+
+
+def test_strided_mask(qkv):
+    mask = np.random.default_rng(3).random((18, 36)) < 0.5
+    mask = mask[::-1, ::2]
+    expected = fa.attention(*qkv, mask=mask.copy())
+    assert np.array_equal(fa.attention(*qkv, mask=mask), expected)
+
+
+def test_wrong_rank_of_zero(qkv):
+    with pytest.raises(ValueError, match=r"q has shape \[\]; accepted are 4 dim"):
+        fa.attention(np.float16(1), *qkv[1:])
+
+
+def test_out_is_filled_and_returned(qkv):
+    expected, expected_lse = fa.attention(*qkv, return_lse=True)
+    out = np.full(SHAPE, 7, np.float16)
+    assert fa.attention(*qkv, out=out) is out
+    assert np.array_equal(out, expected)
+    out, lse = np.empty(SHAPE, np.float16), np.empty(SHAPE[:3], np.float32)
+    pair = fa.attention(*qkv, return_lse=True, out=(out, lse))
+    assert pair[0] is out and pair[1] is lse
+    assert np.array_equal(out, expected) and np.array_equal(lse, expected_lse)
+
+
+def test_out_decides_the_type(qkv):
+    out = np.empty(SHAPE, np.float32)
+    fa.attention(*qkv, out=out)
+    assert np.array_equal(out, fa.attention(*qkv, out_dtype="f32"))
+
+
+def test_out_with_strides_touches_nothing_else(qkv):
+    whole = np.full((1, 2, 37, 20), 7, np.float16)
+    out = whole[:, :, 35:0:-2, 2:18]
+    fa.attention(*qkv, out=out)
+    assert np.array_equal(out, fa.attention(*qkv))
+    rest = np.ones(whole.shape, bool)
+    rest[:, :, 35:0:-2, 2:18] = False
+    assert (whole[rest] == 7).all()
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_out_must_not_overlap(qkv, which):
+    memory = np.zeros(2 * qkv[0].size, np.float16)
+    qkv[which] = memory[: qkv[0].size].reshape(SHAPE)
+    before = memory.copy()
+    out = memory[32 : 32 + qkv[0].size].reshape(SHAPE)
+    with pytest.raises(ValueError, match="out.*overlap.*"):
+        fa.attention(*qkv, out=out)
+    with pytest.raises(ValueError, match="out.*overlap.*"):
+        fa.attention(*qkv, out=qkv[which])
+    assert np.array_equal(memory, before)
+
+
+def test_out_must_not_overlap_itself(qkv):
+    out = np.lib.stride_tricks.as_strided(
+        np.zeros(SHAPE[2:], np.float16), SHAPE, (0, 0, 32, 2)
+    )
+    with pytest.raises(ValueError, match="out"):
+        fa.attention(*qkv, out=out)
+
+
+def test_bfloat16_comes_back(qkv):
+    q, k, v = (x.astype(BF16) for x in qkv)
+    out = fa.attention(q, k, v)
+    assert out.dtype == BF16
+    limits = fa.reference.attention(q, k, v, return_bounds=True)
+    oracle.check_near(out, oracle.attention(q, k, v)[0], limits[1])
+
+
+def test_dlpack_is_not_copied():
+    from fa import _dlpack
+
+    array = random((3, 4))
+    view = _dlpack.to_numpy(Exporter(array), "q")
+    assert np.shares_memory(view, array)
+    watched = weakref.ref(array)
+    del array
+    gc.collect()
+    assert watched() is not None and view[0, 0] == view[0, 0]
+    del view
+    gc.collect()
+    assert watched() is None
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint16, np.float64, np.bool_])
+def test_dlpack_types(kind):
+    from fa import _dlpack
+
+    array = np.arange(6).reshape(2, 3).astype(kind)[:, ::-1]
+    view = _dlpack.to_numpy(Exporter(array), "q")
+    assert view.dtype == array.dtype and np.array_equal(view, array)
+    assert view.strides == array.strides
+
+
+def test_dlpack_device(qkv):
+    qkv[1] = Exporter(qkv[1], device=(2, 1))
+    with pytest.raises(fa.DeviceError, match="k lies on cuda:1; .*host memory"):
+        fa.attention(*qkv)
+
+
+def test_inputs_are_not_kept(qkv):
+    before = [sys.getrefcount(array) for array in qkv]
+    for _ in range(3):
+        fa.attention(*qkv)
+    gc.collect()
+    assert [sys.getrefcount(array) for array in qkv] == before

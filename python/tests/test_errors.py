@@ -1,0 +1,307 @@
+# ===- test_errors.py - what is refused, and in which words --------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""Every refusal names the argument, what was found and what is accepted."""
+
+import fa
+import ml_dtypes
+import numpy as np
+import pytest
+
+Q = np.zeros((1, 4, 8, 16), np.float16)
+K = np.zeros((1, 2, 12, 16), np.float16)
+
+
+def zeros(*shape, dtype=np.float16):
+    return np.zeros(shape, dtype)
+
+
+# arguments that replace the right ones, the exception, its text
+MISTAKES = [
+    ({"q": [[1.0]]}, TypeError, "q is a list; accepted is a NumPy array or an object"),
+    ({"k": None}, TypeError, "k is a NoneType; accepted is a NumPy array"),
+    ({"v": "x"}, TypeError, "v is a str; accepted is a NumPy array"),
+    ({"q": np.ma.zeros((1, 4, 8, 16))}, TypeError, "q is a masked array"),
+    (
+        {"q": zeros(1, 4, 8, 16, dtype=np.float64)},
+        TypeError,
+        "q has dtype float64; accepted are float16, bfloat16, float32, float8",
+    ),
+    (
+        {"q": zeros(1, 4, 8, 16, dtype=object)},
+        TypeError,
+        "q has dtype object; accepted are float16",
+    ),
+    (
+        {"k": zeros(1, 2, 12, 16, dtype=np.float32)},
+        TypeError,
+        "k has dtype float32; accepted is that of q, float16",
+    ),
+    (
+        {"v": zeros(1, 2, 12, 16, dtype=ml_dtypes.bfloat16)},
+        TypeError,
+        "v has dtype bfloat16; accepted is that of q, float16",
+    ),
+    (
+        {"q": zeros(4, 8, 16)},
+        ValueError,
+        "q has shape [4, 8, 16]; accepted are 4 dimensions [B, Hq, Sq, D]",
+    ),
+    (
+        {"k": zeros(12, 16)},
+        ValueError,
+        "k has shape [12, 16]; accepted are 4 dimensions [B, Hkv, Sk, D]",
+    ),
+    (
+        {"q": zeros(4, 8, 16), "layout": "bshd"},
+        ValueError,
+        "accepted are 4 dimensions [B, Sq, Hq, D]",
+    ),
+    (
+        {"k": zeros(2, 2, 12, 16)},
+        ValueError,
+        "k has shape [2, 2, 12, 16]; accepted is [1, 2, 12, 16] [B, Hkv, Sk, D]",
+    ),
+    (
+        {"k": zeros(1, 2, 12, 8)},
+        ValueError,
+        "k has shape [1, 2, 12, 8]; accepted is [1, 2, 12, 16]",
+    ),
+    (
+        {"v": zeros(1, 2, 11, 16)},
+        ValueError,
+        "v has shape [1, 2, 11, 16]; accepted is [1, 2, 12, 16] [B, Hkv, Sk, Dv]",
+    ),
+    (
+        {"k": zeros(1, 3, 12, 16), "v": zeros(1, 3, 12, 16)},
+        ValueError,
+        "q has 4 heads and k has 3; accepted is a multiple of the heads of k",
+    ),
+    (
+        {"k": zeros(1, 0, 12, 16), "v": zeros(1, 0, 12, 16)},
+        ValueError,
+        "q has 4 heads and k has 0",
+    ),
+    (
+        {"q": zeros(1, 4, 8, 0), "k": zeros(1, 2, 12, 0)},
+        ValueError,
+        "q has shape [1, 4, 8, 0]; its head dimension must be at least 1",
+    ),
+    ({"v": zeros(1, 2, 12, 0)}, ValueError, "v has shape [1, 2, 12, 0]; its head dim"),
+    (
+        {"q": zeros(1, 4, 8, 200), "k": zeros(1, 2, 12, 200)},
+        ValueError,
+        "q: head dim D = 200 is not supported yet, supported are those from 1 to 128",
+    ),
+    (
+        {"v": zeros(1, 2, 12, 129)},
+        ValueError,
+        "v: head dim Dv = 129 is not supported yet",
+    ),
+    ({"scale": float("nan")}, ValueError, "scale is nan; accepted is a finite number"),
+    ({"scale": float("inf")}, ValueError, "scale is inf; accepted is a finite number"),
+    ({"scale": "1"}, TypeError, "scale is '1'; accepted is a finite number"),
+    ({"scale": True}, TypeError, "scale is True; accepted is a finite number"),
+    ({"scale": 1e39}, ValueError, "scale"),
+    (
+        {"scale": zeros(2, dtype=np.float32)},
+        TypeError,
+        "scale has dtype float32 and shape [2]; accepted is a finite number, or",
+    ),
+    (
+        {"scale": np.asarray(np.nan, np.float32)},
+        ValueError,
+        "scale is nan; accepted is",
+    ),
+    (
+        {"causal": True},
+        ValueError,
+        "causal is True, which is ambiguous where q and k have different lengths; "
+        "accepted there are 'top_left' and 'bottom_right'",
+    ),
+    (
+        {"causal": True, "q": zeros(1, 4, 12, 16), "kv_lengths": [3]},
+        ValueError,
+        "causal is True, which is ambiguous with lengths, offsets or pages",
+    ),
+    (
+        {"causal": "left"},
+        ValueError,
+        "causal is 'left'; accepted are False, True, 'top_left' and 'bottom_right'",
+    ),
+    ({"causal": 1}, TypeError, "causal is 1; accepted are False, True"),
+    ({"window": 7}, TypeError, "window is 7; accepted is a pair (left, right)"),
+    ({"window": (1, 2, 3)}, ValueError, "window is (1, 2, 3); accepted is a pair"),
+    ({"window": (-2, 0)}, ValueError, "window is -2; accepted is a pair"),
+    ({"window": (1.5, 0)}, TypeError, "window is 1.5; accepted is a pair"),
+    ({"prefix": 4}, ValueError, "prefix is 4 without causal; it needs causal"),
+    (
+        {"prefix": -1, "causal": "top_left"},
+        ValueError,
+        "prefix is -1; accepted is a whole number of keys, at least 0",
+    ),
+    ({"chunk": 0}, ValueError, "chunk is 0; accepted is a whole number of keys"),
+    ({"chunk": True}, TypeError, "chunk is True; accepted is a whole number"),
+    (
+        {"softcap": 0.0},
+        ValueError,
+        "softcap is 0.0; accepted is a finite number above 0, or None for off",
+    ),
+    ({"softcap": -3.0}, ValueError, "softcap is -3.0; accepted is"),
+    ({"softcap": float("nan")}, ValueError, "softcap is nan; accepted is"),
+    (
+        {"mask": zeros(8, 12)},
+        TypeError,
+        "mask has dtype float16; accepted is bool (a mask of floats is a bias)",
+    ),
+    (
+        {"mask": zeros(8, 11, dtype=bool)},
+        ValueError,
+        "mask has shape [8, 11]; accepted is what broadcasts to [1, 4, 8, 12]",
+    ),
+    (
+        {"mask": np.asarray(True)},
+        ValueError,
+        "mask has shape []; accepted are 1 to 4 dimensions",
+    ),
+    ({"mask": zeros(1, 1, 1, 8, 12, dtype=bool)}, ValueError, "mask has shape [1, 1"),
+    ({"bias": zeros(8, 11)}, ValueError, "bias has shape [8, 11]; accepted is what"),
+    ({"bias": zeros(8, 12, dtype=int)}, TypeError, "bias has dtype int64; accepted"),
+    (
+        {"kv_lengths": [1, 2]},
+        ValueError,
+        "kv_lengths has shape [2]; accepted is [1] [B]",
+    ),
+    (
+        {"kv_lengths": np.ones(1, np.float32)},
+        TypeError,
+        "kv_lengths has dtype float32; accepted are integers (int32)",
+    ),
+    (
+        {"q_lengths": np.array([2**40])},
+        ValueError,
+        "q_lengths holds numbers that do not fit in int32",
+    ),
+    ({"kv_lengths": [13]}, ValueError, "kv_lengths[0] is 13, outside 0..12"),
+    ({"q_lengths": [-1]}, ValueError, "q_lengths[0] is -1, outside 0..8"),
+    ({"segments": zeros(1, 8)}, TypeError, "segments is a numpy.ndarray; accepted is"),
+    (
+        {"alibi_slopes": zeros(3, dtype=np.float32)},
+        ValueError,
+        "alibi_slopes has shape [3]; accepted is [4] [Hq]",
+    ),
+    (
+        {"sink": zeros(4)},
+        TypeError,
+        "sink has dtype float16; accepted is float32",
+    ),
+    ({"scales": ()}, ValueError, "scales is given with q of float16; only fp8"),
+    ({"q_offsets": [0, 1]}, ValueError, "kv_offsets and q_offsets go together"),
+    ({"kv_offsets": [0, 1]}, ValueError, "kv_offsets and q_offsets go together"),
+    (
+        {"page_table": [[0]]},
+        ValueError,
+        "page_table is given without kv_lengths; it needs them",
+    ),
+    ({"dropout_p": 1.5}, ValueError, "dropout_p is 1.5; accepted is a number from 0"),
+    ({"seed": 0.5}, TypeError, "seed is 0.5; accepted is a 64-bit whole number"),
+    (
+        {"layout": "sbhd"},
+        ValueError,
+        "layout is 'sbhd'; accepted are 'bhsd', 'bshd'",
+    ),
+    ({"precision": "fast"}, ValueError, "precision is 'fast'; accepted are 'ieee'"),
+    ({"empty_row": None}, TypeError, "empty_row is None; accepted are 'zero', 'nan'"),
+    (
+        {"out_dtype": "float64"},
+        ValueError,
+        "out_dtype is 'float64'; accepted are float16, bfloat16, float32 as words",
+    ),
+    ({"out_dtype": np.int8}, ValueError, "accepted are float16, bfloat16, float32"),
+    (
+        {"out": zeros(1, 4, 8, 15)},
+        ValueError,
+        "out has shape [1, 4, 8, 15]; accepted is [1, 4, 8, 16]",
+    ),
+    (
+        {"out": zeros(1, 4, 8, 16, dtype=np.float64)},
+        TypeError,
+        "out has dtype float64; accepted are float16, bfloat16, float32",
+    ),
+    (
+        {"out": zeros(1, 4, 8, 16, dtype=np.float32), "out_dtype": "f16"},
+        TypeError,
+        "out has dtype float32; accepted is float16",
+    ),
+    ({"out": [1, 2, 3]}, ValueError, "out is 3 arrays; accepted is one, or (out, lse)"),
+    (
+        {"out": (zeros(1, 4, 8, 16), zeros(1, 4, 8))},
+        ValueError,
+        "out is a pair without return_lse=True; accepted is one array",
+    ),
+    (
+        {"out": (zeros(1, 4, 8, 16), zeros(1, 4, 8)), "return_lse": True},
+        TypeError,
+        "lse has dtype float16; accepted is float32",
+    ),
+    (
+        {"out": np.broadcast_to(np.float16(0), (1, 4, 8, 16))},
+        ValueError,
+        "out is read-only; accepted is a writable array",
+    ),
+    ({"target": "sm_1"}, ValueError, "sm_1"),
+    ({"target": 80}, TypeError, "target is a int; accepted is a name"),
+    ({"device": "tpu"}, ValueError, "device is 'tpu'; accepted are 'auto', 'cuda'"),
+    ({"device": "cuda"}, fa.DeviceError, "cuda"),
+    ({"schedule": 3}, TypeError, "schedule is a int; accepted is text such as"),
+    ({"schedule": "tile_q=banana"}, ValueError, "tile_q"),
+    ({"schedule": "splits=2"}, ValueError, "schedule: 'schedule with splits above 1'"),
+    (
+        {"score": 3},
+        TypeError,
+        "score is a int; accepted is a function of symbols, or the text",
+    ),
+]
+
+
+@pytest.mark.parametrize("number", range(len(MISTAKES)))
+def test_mistake(number):
+    changes, exception, words = MISTAKES[number]
+    arguments = {"q": Q, "k": K, "v": K, **changes}
+    with pytest.raises(exception) as caught:
+        fa.attention(**arguments)
+    assert words in str(caught.value)
+    assert type(caught.value) in (exception, fa.CompileError)
+
+
+MERGES = [
+    (3, TypeError, "parts is a int; accepted is a list of pairs"),
+    ([], ValueError, "parts is empty; accepted is a list of pairs"),
+    ([Q], TypeError, "parts[0] is no pair"),
+    ([(Q, Q)], ValueError, "lse of parts[0] has shape [1, 4, 8, 16]; accepted are 3"),
+    ([(Q, zeros(1, 4, 8))], TypeError, "lse of parts[0] has dtype float16"),
+    ([(Q[0], zeros(1, 4, 8))], ValueError, "out of parts[0] has shape [4, 8, 16]"),
+    (
+        [(Q, zeros(1, 4, 8, dtype=np.float32)), (K, zeros(1, 2, 12))],
+        ValueError,
+        "out of parts[1] has shape [1, 2, 12, 16]; accepted is [1, 4, 8, 16]",
+    ),
+]
+
+
+@pytest.mark.parametrize("number", range(len(MERGES)))
+def test_merge(number):
+    parts, exception, words = MERGES[number]
+    with pytest.raises(exception) as caught:
+        fa.merge(parts)
+    assert words in str(caught.value)
+
+
+def test_failed_compilation_is_not_cached():
+    wide = zeros(1, 1, 4, 200)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="head dim D = 200 is not supported yet"):
+            fa.attention(wide, wide, wide)

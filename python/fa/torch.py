@@ -1,0 +1,152 @@
+# ===- torch.py - the operator fa::attention of PyTorch ------------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""fa.attention as an operator that torch.compile and torch.export keep whole.
+
+    import fa.torch
+    out = fa.torch.attention(q, k, v, causal="bottom_right")
+
+Needs PyTorch 2.4 or newer. Tensors in host memory run on the PTX machine; the
+operator has no gradient yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+import fa
+
+__all__ = ["attention"]
+
+# Operators know no unions: `causal` travels as text. Tensors go by position.
+_SCHEMA = (
+    "(Tensor q, Tensor k, Tensor v, Tensor? bias=None, Tensor? mask=None, "
+    "Tensor? alibi_slopes=None, Tensor? sink=None, Tensor? q_lengths=None, "
+    "Tensor? kv_lengths=None, *, float? scale=None, str causal='', "
+    "int[]? window=None, int? prefix=None, int? chunk=None, float? softcap=None, "
+    "str layout='bhsd', str precision='ieee', str empty_row='zero', "
+    "ScalarType? out_dtype=None, str? target=None, str? device_name=None, "
+    "str? schedule=None) -> (Tensor, Tensor)"
+)
+_OPTIONAL = ("bias", "mask", "alibi_slopes", "sink", "q_lengths", "kv_lengths")
+
+
+def _out_type(q: torch.Tensor, out_dtype: torch.dtype | None) -> torch.dtype:
+    if out_dtype is not None:
+        return out_dtype
+    return torch.bfloat16 if q.dtype.itemsize == 1 else q.dtype
+
+
+@torch.library.custom_op(
+    "fa::attention", mutates_args=(), device_types="cpu", schema=_SCHEMA
+)
+def _attention(q, k, v, *optional, causal="", out_dtype=None, device_name=None, **more):
+    given = {n: t.detach() for n, t in zip(_OPTIONAL, optional) if t is not None}
+    return fa.attention(
+        q.detach(),
+        k.detach(),
+        v.detach(),
+        causal=causal or False,
+        out_dtype=_out_type(q, out_dtype),
+        device=device_name,
+        return_lse=True,
+        **given,
+        **more,
+    )
+
+
+@_attention.register_fake
+def _fake(q, k, v, *optional, layout="bhsd", out_dtype=None, **more):
+    """Shapes and types of the results, for tracing."""
+    torch._check(q.dim() == 4, lambda: f"q has {q.dim()} dimensions; accepted are 4")
+    torch._check(k.dim() == 4, lambda: f"k has {k.dim()} dimensions; accepted are 4")
+    torch._check(v.dim() == 4, lambda: f"v has {v.dim()} dimensions; accepted are 4")
+    heads, length = (2, 1) if layout == "bshd" else (1, 2)
+    out = q.new_empty((*q.shape[:3], v.shape[3]), dtype=_out_type(q, out_dtype))
+    rows = (q.shape[0], q.shape[heads], q.shape[length])
+    return out, q.new_empty(rows, dtype=torch.float32)
+
+
+def _causal_word(causal, q, k, layout: str) -> str:
+    """`causal` of fa.attention as the operator takes it."""
+    if causal is False or causal is None:
+        return ""
+    if causal is not True:
+        return causal
+    length = 1 if layout == "bshd" else 2
+    if q.shape[length] != k.shape[length]:
+        raise ValueError(
+            "causal is True, which is ambiguous where q and k have different lengths; "
+            "accepted there are 'top_left' and 'bottom_right'"
+        )
+    return "bottom_right"
+
+
+def attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    *,
+    scale: float | None = None,
+    causal: bool | str = False,
+    window: Sequence[int] | None = None,
+    prefix: int | None = None,
+    chunk: int | None = None,
+    softcap: float | None = None,
+    bias: torch.Tensor | None = None,
+    mask: torch.Tensor | None = None,
+    alibi_slopes: torch.Tensor | None = None,
+    sink: torch.Tensor | None = None,
+    q_lengths: torch.Tensor | None = None,
+    kv_lengths: torch.Tensor | None = None,
+    layout: str = "bhsd",
+    precision: str = "ieee",
+    empty_row: str = "zero",
+    out_dtype: torch.dtype | None = None,
+    return_lse: bool = False,
+    target: str | None = None,
+    device: str | None = None,
+    schedule: str | None = None,
+):
+    """fa.attention through torch.ops.fa.attention: the same arguments, tensors
+    only, and traced as one node. Lengths may be symbolic; causal=True needs equal
+    lengths, and no q_lengths or kv_lengths.
+
+    Returns out, or (out, lse) with return_lse=True. Raises as fa.attention does.
+    Source: fa.attention.
+    """
+    if causal is True and (q_lengths is not None or kv_lengths is not None):
+        raise ValueError(
+            "causal is True, which is ambiguous with lengths, offsets or pages; "
+            "accepted there are 'top_left' and 'bottom_right'"
+        )
+    out, lse = torch.ops.fa.attention(
+        q,
+        k,
+        v,
+        bias,
+        mask,
+        alibi_slopes,
+        sink,
+        q_lengths,
+        kv_lengths,
+        scale=scale,
+        causal=_causal_word(causal, q, k, layout),
+        window=None if window is None else list(window),
+        prefix=prefix,
+        chunk=chunk,
+        softcap=softcap,
+        layout=layout,
+        precision=precision,
+        empty_row=empty_row,
+        out_dtype=out_dtype,
+        target=target,
+        device_name=device,
+        schedule=schedule,
+    )
+    return (out, lse) if return_lse else out

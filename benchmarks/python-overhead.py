@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# ===- python-overhead.py - what a call of fa.attention costs -------------=== #
+#
+# Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===----------------------------------------------------------------------=== #
+"""Overhead of the Python package and the C API on the smallest problem.
+
+    python-overhead.py --build=DIR --json=FILE
+
+1 x 1 x 16 x 16, f16, compiled before. Run by ./fa bench. `outside` is a call
+less the seconds that the report of the same launch gives to the PTX machine; a
+report is made for each, which a plain call does without.
+"""
+
+import argparse
+import contextlib
+import json
+import statistics
+import sys
+import time
+from pathlib import Path
+
+CALLS, WARM = 300, 20
+
+
+def figures(build):
+    sys.path.insert(0, str(build / "python"))
+    try:
+        import fa
+        import numpy as np
+    except ImportError as error:
+        yield {"name": "call", "value": None, "unit": "us", "note": str(error)}
+        return
+    q = np.ones((1, 1, 16, 16), np.float16)
+    out = np.empty_like(q)
+    whole, machine, outside = [], [], []
+    with recorded_runs() as runs:
+        for _ in range(CALLS + WARM):
+            begin = time.perf_counter()
+            fa.attention(q, q, q, out=out)
+            whole.append(time.perf_counter() - begin)
+            machine.append(runs.pop().report()["seconds"]["device"])
+            outside.append(whole[-1] - machine[-1])
+    note = f"median of {CALLS} calls, 1x1x16x16 f16"
+    for name, times in (("call", whole), ("machine", machine), ("outside", outside)):
+        value = 1e6 * statistics.median(times[WARM:])
+        limit = {"at_most": 200} if name == "outside" else {}
+        yield {"name": name, "value": value, "unit": "us", **limit, "note": note}
+
+
+@contextlib.contextmanager
+def recorded_runs():
+    """What every launch of fa.attention came to."""
+    import fa._attention
+
+    launch, runs = fa._attention.launch, []
+
+    def recording(*args, **options):
+        runs.append(launch(*args, **options, want_run=True))
+
+    fa._attention.launch = recording
+    try:
+        yield runs
+    finally:
+        fa._attention.launch = launch
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--json", type=Path, required=True)
+    args = parser.parse_args()
+    args.json.write_text(json.dumps(list(figures(args.build)), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

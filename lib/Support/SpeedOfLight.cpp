@@ -13,12 +13,11 @@
 // What was compared, and with what: SMs times operations of an SM a clock gives
 // the tensor rates of A100 at 1.41 GHz, of H100 and H200 at 1.83 GHz, of L40S
 // at 2.49 GHz. So on a chip that runs faster than that, up to `clock`, the
-// tensor bound is up to 8 % too high. L40S, int4: its data sheet says 733, as
-// for int8; the row has twice that, which is what the L40 data sheet (362 and
-// 724) and the Ada whitepaper say of the same SM. *Unverified*: the highest
-// clocks of H100 and H200, for which no data sheet speaks; the L2 rate of A100,
-// from the whitepaper's 5120 bytes a clock. No source was found for the other
-// L2 rates.
+// tensor bound is up to 8 % too high. Rates,
+// bandwidths and clocks of H100, H200 and L40S were compared with public
+// reprints of the data sheets, not with these themselves; L40S, int4, with a
+// table of chips (1.47 P). *Unverified*: the L2 rate of A100, from the
+// whitepaper's 5120 bytes a clock. No source was found for the other L2 rates.
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Support/SpeedOfLight.h"
@@ -42,7 +41,7 @@ const std::vector<Chip> &allChips() {
       {"H200", 132, 1.98e9, 989.4 * T, 494.7 * T, 66.9 * T, 1978.9 * T,
        1978.9 * T, 0, 0, 4.8 * T, "NVIDIA H200 data sheet, SXM 141 GB"},
       {"L40S", 142, 2.52e9, 362.05 * T, 183 * T, 0, 733 * T, 733 * T, 1466 * T,
-       0, 0.864 * T, "NVIDIA L40S data sheet, 48 GB; int4: Ada whitepaper"},
+       0, 0.864 * T, "NVIDIA L40S data sheet, 48 GB; int4: twice int8"},
   };
   return kTable;
 }

@@ -116,22 +116,16 @@ struct ToLLVM final : OpRewritePattern<Op> {
 };
 
 /// exp x = 2^(x log2 e).
-struct LowerExp final : OpRewritePattern<math::ExpOp> {
-  using OpRewritePattern::OpRewritePattern;
+Value emitExp(OpBuilder &b, Location loc, Value x) {
+  return callIntrinsic(b, loc, "llvm.nvvm.ex2.approx.ftz",
+                       scaleBy(b, loc, std::numbers::log2e, x));
+}
 
-  LogicalResult matchAndRewrite(math::ExpOp op,
-                                PatternRewriter &b) const override {
-    if (!getElementTypeOrSelf(op.getType()).isF32())
-      return failure();
-    b.replaceOp(
-        op,
-        elementwise(b, op, [](OpBuilder &b, Location loc, ValueRange operands) {
-          Value x = scaleBy(b, loc, std::numbers::log2e, operands[0]);
-          return callIntrinsic(b, loc, "llvm.nvvm.ex2.approx.ftz", x);
-        }));
-    return success();
-  }
-};
+/// ln x = ln 2 log2 x.
+Value emitLog(OpBuilder &b, Location loc, Value x) {
+  return scaleBy(b, loc, std::numbers::ln2,
+                 callIntrinsic(b, loc, "llvm.nvvm.lg2.approx.ftz.f", x));
+}
 
 /// tanh x = 1 - 2 / (e^2x + 1), which loses all digits near 0; there x plus an
 /// odd polynomial, fitted below |x| = 0.6 to two units in the last place.
@@ -166,36 +160,18 @@ Value emitTanh(OpBuilder &b, Location loc, Value x) {
   return call("llvm.copysign", {result, x});
 }
 
-struct LowerTanh final : OpRewritePattern<math::TanhOp> {
-  using OpRewritePattern::OpRewritePattern;
+/// `Op` of one f32 is what `emit` makes of it.
+template <typename Op, Value (*emit)(OpBuilder &, Location, Value)>
+struct ToFormula final : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(math::TanhOp op,
-                                PatternRewriter &b) const override {
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
     if (!getElementTypeOrSelf(op.getType()).isF32())
       return failure();
     b.replaceOp(
         op,
         elementwise(b, op, [](OpBuilder &b, Location loc, ValueRange operands) {
-          return emitTanh(b, loc, operands[0]);
-        }));
-    return success();
-  }
-};
-
-/// ln x = ln 2 log2 x.
-struct LowerLog final : OpRewritePattern<math::LogOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(math::LogOp op,
-                                PatternRewriter &b) const override {
-    if (!getElementTypeOrSelf(op.getType()).isF32())
-      return failure();
-    b.replaceOp(
-        op,
-        elementwise(b, op, [](OpBuilder &b, Location loc, ValueRange operands) {
-          Value y =
-              callIntrinsic(b, loc, "llvm.nvvm.lg2.approx.ftz.f", operands[0]);
-          return scaleBy(b, loc, std::numbers::ln2, y);
+          return emit(b, loc, operands[0]);
         }));
     return success();
   }
@@ -237,8 +213,9 @@ void populateLowerMathPatterns(RewritePatternSet &patterns) {
   add.operator()<math::CopySignOp>("llvm.copysign", false);
   patterns.add<ToLLVM<math::FmaOp, LLVM::FMAOp>,
                ToLLVM<arith::MaxNumFOp, LLVM::MaxNumOp>,
-               ToLLVM<arith::MinNumFOp, LLVM::MinNumOp>, LowerExp, LowerLog,
-               LowerTanh>(context);
+               ToLLVM<arith::MinNumFOp, LLVM::MinNumOp>,
+               ToFormula<math::ExpOp, emitExp>, ToFormula<math::LogOp, emitLog>,
+               ToFormula<math::TanhOp, emitTanh>>(context);
   // A chunk mask divides positions, which may be negative.
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
 }

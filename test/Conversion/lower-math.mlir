@@ -28,6 +28,26 @@ gpu.module @kernels {
 
 // -----
 
+// tanh: one formula far from 0 and one near it, and the sign of x on either.
+// CHECK-LABEL: gpu.func @tanh
+// CHECK-SAME: (%[[X:.*]]: f32)
+gpu.module @kernels {
+  gpu.func @tanh(%x: f32) -> f32 {
+    // CHECK: %[[SIZE:.*]] = llvm.call_intrinsic "llvm.fabs"(%[[X]])
+    // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"
+    // CHECK: %[[INVERSE:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+    // CHECK: %[[FAR:.*]] = llvm.intr.fma(%[[INVERSE]],
+    // CHECK: %[[NEAR:.*]] = llvm.intr.fma(%{{.*}}, %[[SIZE]], %[[SIZE]])
+    // CHECK: %[[IS_NEAR:.*]] = arith.cmpf olt, %[[SIZE]]
+    // CHECK: %[[R:.*]] = arith.select %[[IS_NEAR]], %[[NEAR]], %[[FAR]]
+    // CHECK: llvm.call_intrinsic "llvm.copysign"(%[[R]], %[[X]])
+    %0 = math.tanh %x : f32
+    gpu.return %0 : f32
+  }
+}
+
+// -----
+
 // A fragment is taken apart, an element at a time.
 // CHECK-LABEL: gpu.func @fragment
 gpu.module @kernels {

@@ -34,6 +34,7 @@ Manifest example() {
                      {1, 8, kDynamic, 64},
                      {"B", "Hq", "Sq", "Dv"}}};
   entry.attention.scale = 0.125;
+  entry.attention.softcap = 30.0;
   StructuralMask causal;
   causal.isBottomRight = true;
   causal.prefix = 64;
@@ -91,6 +92,7 @@ TEST(Manifest, RoundTripsToTheSameBytes) {
   EXPECT_EQ(manifestToJson(*back), text);
   const Entry &entry = back->entries[0];
   EXPECT_EQ(entry.operands[0].shape[2], kDynamic);
+  EXPECT_EQ(entry.attention.softcap, 30.0);
   EXPECT_EQ(entry.attention.masks[0].prefix, 64);
   EXPECT_TRUE(entry.attention.masks[1].isBottomRight == false);
   EXPECT_EQ(entry.attention.masks[1].left, 127);
@@ -197,6 +199,8 @@ TEST(Manifest, DamageIsLocated) {
           // Attention.
           Row{"0.125", "1e39",
               ".attention.scale' is beyond f32: |scale| log2 e must be finite"},
+          Row{"30.0", "0", ".attention.softcap' must be above 0"},
+          Row{"30.0", "-1.5", ".attention.softcap' must be above 0"},
           Row{"0.125", "null",
               ".attention.scale' must be a number, since no operand carries "
               "it"},

@@ -83,11 +83,15 @@ void mlir::fa::recordSource(func::FuncOp func, AttentionOp op) {
   func->setAttr(kSourceAttr, StringAttr::get(func.getContext(), text));
 }
 
-/// The argument of the function that `value` is, seen through casts.
-static BlockArgument findArgument(Value value) {
+static Value seeThroughCasts(Value value) {
   while (auto cast = value.getDefiningOp<memref::CastOp>())
     value = cast.getSource();
-  return dyn_cast<BlockArgument>(value);
+  return value;
+}
+
+/// The argument of the function that `value` is, seen through casts.
+static BlockArgument findArgument(Value value) {
+  return dyn_cast<BlockArgument>(seeThroughCasts(value));
 }
 
 static std::string printType(Type type) {
@@ -133,10 +137,7 @@ std::string mlir::fa::whyNotOnArguments(func::FuncOp func, AttentionOp op) {
     if (argument && argument.getOwner() == &func.getBody().front())
       continue;
     std::string text = "its " + operand.role.str() + " is no argument";
-    Value value = operand.value;
-    while (auto cast = value.getDefiningOp<memref::CastOp>())
-      value = cast.getSource();
-    if (Operation *def = value.getDefiningOp())
+    if (Operation *def = seeThroughCasts(operand.value).getDefiningOp())
       text += ", but made by '" + def->getName().getStringRef().str() + "'";
     return text;
   }

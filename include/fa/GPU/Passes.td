@@ -18,7 +18,7 @@ def FADistribute : Pass<"fa-distribute", "::mlir::gpu::GPUModuleOp"> {
     layout is taught in fa/GPU/MMA/MMALayout.h): elementwise ops map one to
     one, a row reduction is a reduction in the lane and two shuffles, a
     contraction becomes `mma.sync` with `ldmatrix` from the swizzled tiles in
-    workgroup memory, a tile copy becomes `cp.async` of 16-byte chunks, and the
+    workgroup memory (of f32, multiply-adds on loads from there), a tile copy becomes `cp.async` of 16-byte chunks, and the
     probabilities enter the second product from the registers in which the
     scores were computed. A vector for which there is no layout, an op without a
     rule, or an instruction that the module's target (`fa.target`, where it names

@@ -55,8 +55,8 @@ def FAPromoteTiles : Pass<"fa-promote-tiles", "func::FuncOp"> {
     A tile that a contraction reads gets a buffer of workgroup memory. All
     threads of the block fill it; each warp reads what it needs right before
     the contraction. K and V are copied in each iteration, Q once; with
-    `query = registers` Q is also read once. Tiles of other kinds (masks) and
-    of other than 16-bit elements stay where they are.
+    `query = registers` Q is also read once. Tiles that no contraction reads
+    (masks, biases) stay where they are.
 
     Before:
 
@@ -180,8 +180,7 @@ def FAMapRowsToWarps : Pass<"fa-map-rows-to-warps", "func::FuncOp"> {
 def FASwizzleTiles : Pass<"fa-swizzle-tiles", "func::FuncOp"> {
   let summary = "marks tiles to be stored so that banks do not conflict";
   let description = [{
-    Tiles of 16-bit elements that copies fill get rows of a power of two and
-    the attribute `fa.swizzle`; the distribute stage computes addresses from
+    Tiles that copies fill get rows of a power of two and the attribute `fa.swizzle`; the distribute stage computes addresses from
     it. The widened part of a row is never read.
 
     ```mlir

@@ -45,6 +45,9 @@ def FABufferizeAttention
     serves any extent serves none too; `fa.shape` on the argument keeps what the
     type said, for the manifest.
 
+    Before that, a scale operand that is a constant becomes the attribute, and a
+    log-sum-exp that nobody reads goes, as by `--canonicalize`.
+
     Each function notes the text of its op in `fa.source`.
   }];
   let dependentDialects = ["memref::MemRefDialect",
@@ -67,8 +70,11 @@ def FASelectSchedule : Pass<"fa-select-schedule", "ModuleOp"> {
     A schedule must fit: tiles are whole tensor-core products for each warp, the
     tiles of Q, K and V (and with `state = shared` m, l and u) fit the shared
     memory of a block, and accumulators and scores fit the registers of a
-    thread. One that does not is an error that says what it needs, what there
-    is, and a schedule that would fit.
+    thread. Where `state` is not given and no choice keeps m, l and u in
+    registers, they stay in shared memory. What does not fit is an error that
+    says what it needs, what there is, and a schedule that would fit. An operand
+    outside of global memory, a result in the memory of an operand, and what the
+    compiler or the chip cannot do yet are refused here too.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"\"",
@@ -98,16 +104,19 @@ def FATileAttention : Pass<"fa-tile-attention", "func::FuncOp"> {
         %K = fa.load_tile %Kb[%j0, %c0] : ... -> vector<64x64xf16>
         %s = vector.contract ... %Q, %K
         %x = arith.select %visible, %s, %ninf    // partial blocks only
-        ...                                      // one step of the softmax; l, u
+        ...                                      // softcap, ALiBi, bias; one step
+                                                 // of the softmax; l, u
       } {fa.blocks = "partial"}
       scf.for %j = %first to %last step %c1 { ... }   // no key, but for such rows
       fa.store_tile ...                          // u / l, and LSE
     } {fa.schedule = ...}
     ```
 
-    The function keeps what the manifest needs: `fa.operands` (role, kind, type
+    Softcap, ALiBi and bias change the scores behind the first product, the sink
+    joins l at the end. The function keeps what the manifest needs: `fa.operands` (role, kind, type
     and dimensions of each argument), `fa.attention` (what the op meant) and
-    `fa.source` (its text).
+    `fa.source` (its text); one whose attention cannot be launched from outside
+    notes why (`fa.no_entry`).
   }];
   let options = [
     Option<"trace", "trace", "bool", /*default=*/"false",

@@ -11,36 +11,31 @@ from __future__ import annotations
 from fa._library import ffi, lib, text
 
 
-class CompileError(ValueError):
+class _Diagnosed(Exception):
+    """A message, and beside it what a tool said in lines of its own."""
+
+    def __init__(self, message: str, diagnostics: list[str] | None = None):
+        super().__init__(message)
+        self.message = message
+        self.diagnostics = list(diagnostics or [])
+
+    def __str__(self) -> str:
+        more = [line for line in self.diagnostics if self.message not in line]
+        return "\n".join([self.message, *more])
+
+
+class CompileError(_Diagnosed, ValueError):
     """The compiler refused a program.
 
     `diagnostics` are its messages, one line each, "file:line:column: error: ...".
     """
 
-    def __init__(self, message: str, diagnostics: list[str] | None = None):
-        super().__init__(message)
-        self.message = message
-        self.diagnostics = list(diagnostics or [])
 
-    def __str__(self) -> str:
-        more = [line for line in self.diagnostics if self.message not in line]
-        return "\n".join([self.message, *more])
-
-
-class DeviceError(RuntimeError):
+class DeviceError(_Diagnosed, RuntimeError):
     """A device is missing or failed, or a checker of it stopped a kernel.
 
     `diagnostics` are the checkers' messages, one line each.
     """
-
-    def __init__(self, message: str, diagnostics: list[str] | None = None):
-        super().__init__(message)
-        self.message = message
-        self.diagnostics = list(diagnostics or [])
-
-    def __str__(self) -> str:
-        more = [line for line in self.diagnostics if self.message not in line]
-        return "\n".join([self.message, *more])
 
 
 # What an operand of the op is called as an argument of fa.attention.

@@ -5,7 +5,8 @@
 #
 # ===----------------------------------------------------------------------=== #
 """Each is right, or refused with the compiler's word for it and the argument's
-name; left out in silence is neither."""
+name; left out in silence is neither. `REFUSED` says which, so that a clause that
+works cannot become one that is refused, and one that is learnt leaves the list."""
 
 import fa
 import ml_dtypes
@@ -44,6 +45,10 @@ CLAUSES = {
         {},
     ),
 }
+REFUSED = {
+    *("segments", "score", "visible", "empty_row"),
+    *("q_offsets", "page_table", "dropout_p", "precision", "q"),
+}
 COMBINED = {
     "softcap": ({"softcap": 1.5, "causal": "bottom_right", "kv_lengths": [9]}, {}),
     "bias": (
@@ -60,8 +65,10 @@ def arrays(dtype=np.float16):
     return [random(shape, dtype, n) for n, shape in enumerate(shapes)]
 
 
-def refused(argument, error):
-    return str(error).startswith(f"{argument}: ") and "not supported yet" in str(error)
+def check_refused(argument, arguments):
+    with pytest.raises(ValueError, match="not supported yet") as error:
+        fa.attention(**arguments)
+    assert str(error.value).startswith(f"{argument}: ")
 
 
 @pytest.mark.parametrize("table", [CLAUSES, COMBINED], ids=["alone", "combined"])
@@ -71,11 +78,9 @@ def test_right_or_refused(table, argument):
         pytest.skip("alone only")
     clauses, _ = table[argument]
     q, k, v = arrays()
-    try:
-        out, lse = fa.attention(q, k, v, return_lse=True, **clauses)
-    except ValueError as error:
-        assert refused(argument, error), error
-        return
+    if argument in REFUSED:
+        return check_refused(argument, {"q": q, "k": k, "v": v, **clauses})
+    out, lse = fa.attention(q, k, v, return_lse=True, **clauses)
     expected, expected_lse = oracle.attention(q, k, v, **clauses)
     plain, _ = oracle.attention(q, k, v)
     assert abs(expected - plain).max() > 0.01  # the clause matters
@@ -109,11 +114,9 @@ FORMS = {
 @pytest.mark.parametrize("argument", FORMS)
 def test_form_is_right_or_refused(argument):
     arguments = {**dict(zip("qkv", arrays())), **FORMS[argument]}
-    try:
-        out = fa.attention(**arguments)
-    except ValueError as error:
-        assert refused(argument, error), error
-        return
+    if argument in REFUSED:
+        return check_refused(argument, arguments)
+    out = fa.attention(**arguments)
     expected, bound = fa.reference.attention(**arguments, return_bounds=True)
     oracle.check_near(out, expected, bound)
 

@@ -285,6 +285,31 @@ TEST(Wmma, sharedMemoryAndNoStride) {
   EXPECT_EQ(r.out[3], words([](uint32_t l) { return ~l; }));
 }
 
+TEST(Wmma, theDestinationMayHoldAddressAndStride) {
+  Snippet r = run(R"(
+    mov.u32 %r0, smem;
+    mad.lo.u32 %r1, %tid, 4, %r0;
+    st.shared.u32 [%r1], %in0;
+    st.shared.u32 [%r1+128], %in1;
+    st.shared.u32 [%r1+256], %in0;
+    st.shared.u32 [%r1+384], %in1;
+    bar.warp.sync -1;
+    mov.u32 %r2, %r0;
+    mov.u32 %r3, 16;
+    wmma.load.c.sync.aligned.row.m16n16k16.shared.f16
+      {%r2, %r3, %r4, %r5}, [%r2], %r3;
+    wmma.store.d.sync.aligned.row.m16n16k16.shared::cta.f16
+      [%r0+512], {%r2, %r3, %r4, %r5}, 16;
+    bar.warp.sync -1;
+    ld.shared.u32 %out0, [%r1+512];
+    ld.shared.u32 %out1, [%r1+896];)",
+                  {words([](uint32_t l) { return l * 3 + 7; }),
+                   words([](uint32_t l) { return l * 5 + 1; })});
+  ASSERT_RUNS(r);
+  EXPECT_EQ(r.out[0], words([](uint32_t l) { return l * 3 + 7; }));
+  EXPECT_EQ(r.out[1], words([](uint32_t l) { return l * 5 + 1; }));
+}
+
 TEST(Wmma, whatIsRefusedOrStopped) {
   const std::pair<const char *, const char *> kCasesOfFault[] = {
       {"wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0}, [%a0], 16;",

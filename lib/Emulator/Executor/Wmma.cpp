@@ -33,11 +33,19 @@ bool needsWholeWarp(Warp &w) {
   return false;
 }
 
-/// The addresses of one access of all lanes, in the warp's scratch.
+/// The addresses of one access of all lanes, in the warp's scratch. What they
+/// start from is read first: the destination may hold it.
 class FragmentAccess {
 public:
   FragmentAccess(Warp &w, const Instruction &i, bool isStore)
-      : w(w), i(i), move(WmmaMove::unpack(i.aux)), isStore(isStore) {}
+      : w(w), i(i), move(WmmaMove::unpack(i.aux)), isStore(isStore) {
+    for (unsigned l = 0; l < 32; ++l) {
+      start[l] = move.isWideAddress
+                     ? reinterpret_cast<uint64_t *>(w.regs + i.a)[l]
+                     : w.regs[i.a + l];
+      stride[l] = findStride(l);
+    }
+  }
 
   /// Where the lanes' element `j` of register `r` lies, `bytes` of it.
   bool resolve(unsigned r, unsigned j, unsigned bytes, Access &a) {
@@ -47,12 +55,12 @@ public:
       unsigned index = f.index(l, r, j);
       uint64_t outer = index / f.inner, inner = index % f.inner;
       uint64_t side = move.isContiguous ? outer : inner;
-      uint64_t element = side * stride(l) + (outer + inner - side);
+      uint64_t element = side * stride[l] + (outer + inner - side);
       uint64_t offset = element * f.bits() / 8;
       if (move.isWideAddress)
-        wide[l] = reinterpret_cast<uint64_t *>(w.regs + i.a)[l] + offset;
+        wide[l] = start[l] + offset;
       else
-        w.scratch[l] = w.regs[i.a + l] + uint32_t(offset);
+        w.scratch[l] = uint32_t(start[l] + offset);
     }
     AccessRequest request{~0u,
                           uint32_t(w.scratch - w.regs),
@@ -86,7 +94,7 @@ public:
 private:
   /// Elements from one row or column to the next; without an operand they lie
   /// without a gap.
-  uint64_t stride(unsigned l) const {
+  uint64_t findStride(unsigned l) const {
     const WmmaFragment &f = move.fragment;
     if (move.hasStride)
       return w.regs[i.b + l];
@@ -97,6 +105,7 @@ private:
   const Instruction &i;
   WmmaMove move;
   bool isStore;
+  uint64_t start[32], stride[32];
 };
 
 Flow load(Warp &w, const Instruction &i) {

@@ -104,10 +104,10 @@ TEST(Residency, whatNeverEndsIsFound) {
        "@%p1 bra SPIN;",
        "deadlock: memory stays as it is: warp 0 lanes 0xffffffff spin at line ",
        {{1}, {32}, {0, 0, 0}, 0}},
-      // A lock that nobody gives back.
-      {"setp.ne.u32 %p2, %cta, 0; @!%p2 st.global.u32 [%more], 1; @!%p2 ret;\n"
-       "SPIN: atom.cas.global.b32 %r1, [%more], 0, 1; setp.ne.u32 %p1, %r1, "
-       "0;\n@%p1 bra SPIN;",
+      // A lock that is held, by 0, and that nobody gives back, by 5.
+      {"setp.ne.u32 %p2, %cta, 0; @!%p2 ret;\n"
+       "SPIN: atom.cas.global.b32 %r1, [%more], 5, 0; setp.ne.u32 %p1, %r1, "
+       "5;\n@%p1 bra SPIN;",
        "deadlock: memory stays as it is: CTA (1,0,0) warp 0 lanes 0x00000001 "
        "spin at line ",
        {{3}, {1}, {0, 0, 0}, 0}},

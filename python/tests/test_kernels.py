@@ -105,7 +105,7 @@ def test_threads_do_not_meet():
 
 def test_the_library_runs_without_the_gil():
     """While one thread is in a launch, another gets on."""
-    q, k, v = arrays(Hq=4, Hkv=4, Sq=200, Sk=200)
+    q, k, v = arrays(Hq=4, Hkv=4, Sq=1000, Sk=1000)
     done, ticks = threading.Event(), 0
 
     def body():

@@ -21,7 +21,7 @@
 //   handle; only to free a handle while another thread still uses its strings
 //   is the caller's mistake.
 // - After fork() a child whose parent had used the library may query and free;
-//   to compile, launch or compare gives FA_ERROR_FORK.
+//   to compile, launch or ask the oracle gives FA_ERROR_FORK.
 //
 // Between the two lines `cffi: begin` and `cffi: end` stand plain declarations
 // without macros, for tools that read C without a preprocessor.
@@ -367,7 +367,7 @@ typedef struct fa_launch_options {
   int64_t trace_row;
   fa_progress progress; // may be NULL
   void *progress_data;
-  void *stream; // of the device; NULL: its default
+  void *stream; // of the device; NULL: its default. No device has any yet
 } fa_launch_options;
 
 // Runs one entry (NULL: the only one) on arrays in the order of its operands.

@@ -441,6 +441,8 @@ farun::Entry AttentionOp::entry() const {
   attention.scale = op.scale_kind == FA_SCALE_NUMBER
                         ? op.scale
                         : double(float(1.0 / std::sqrt(double(op.head_dim))));
+  if (op.has_softcap)
+    attention.softcap = op.softcap;
   attention.masks = masks;
   attention.layout = layout;
   attention.emptyRow = emptyRow;

@@ -39,7 +39,6 @@ private:
   Outcome readMasks();
   Outcome readBroadcast(const fa_broadcast &operand, const char *role);
   void addOperands();
-  void addMatrices(const std::vector<std::string> &kv);
   void addBroadcast(const fa_broadcast &operand, const char *role);
   void addRow(const char *role, farun::ElementType type,
               std::vector<std::string> dims);

@@ -100,7 +100,7 @@ static Outcome readOptions(const fa_compile_options *given,
   auto text = [](const char *word, const char *otherwise) {
     return std::string(word ? word : otherwise);
   };
-  request.target = text(options.target, "sm_80");
+  request.target = text(options.target, farun::kDefaultTarget);
   request.schedule = text(options.schedule, "");
   request.entry = text(options.entry, "");
   request.name = text(options.name, "<text>");

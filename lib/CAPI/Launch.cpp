@@ -232,6 +232,11 @@ fa_status fa_kernel_launch(const fa_kernel *kernel, const char *entry,
     if ((failure = readStruct(given, "fa_launch_options",
                               sizeof(fa_launch_options), options)))
       return failure;
+    if (options.stream)
+      return Failure(FA_ERROR_UNSUPPORTED,
+                     "a stream is of a device with streams, and no device of "
+                     "this build has any",
+                     "stream");
     if ((failure = beginWork()))
       return failure;
     const EntryView *view = nullptr;

@@ -142,8 +142,6 @@ fa_status fa_attention_reference(const fa_attention *attention,
                                          result_count, bounds, bound_count))
       return failure;
     return reference.run([&](faref::Problem &problem) {
-      if (op.description().has_softcap)
-        problem.softcap = op.description().softcap;
       problem.precision = op.precisionKind();
     });
   });

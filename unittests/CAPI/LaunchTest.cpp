@@ -296,6 +296,34 @@ TEST(CAPILaunch, OptionsAreThoseOfTheTools) {
   EXPECT_EQ(fa_run_free(run), FA_ERROR_HANDLE);
 }
 
+TEST(CAPILaunch, AStreamIsRefused) {
+  Kernel kernel = loadOneKey();
+  OneKey arrays(4);
+  fa_launch_options options = {};
+  options.device = "emulator";
+  options.stream = &options;
+  Answer answer = launch(kernel, arrays.inputs(), arrays.results(), options);
+  EXPECT_EQ(answer.code, FA_ERROR_UNSUPPORTED);
+  EXPECT_EQ(answer.argument, "stream");
+}
+
+TEST(CAPILaunch, WhatWasNotCheckedHasNoComparison) {
+  Kernel kernel = loadOneKey();
+  OneKey arrays(4);
+  fa_launch_options options = {};
+  options.device = "emulator";
+  fa_run *run = nullptr;
+  ASSERT_TRUE(
+      launch(kernel, arrays.inputs(), arrays.results(), options, &run).ok());
+  fa_comparison comparison = {};
+  comparison.struct_size = sizeof(comparison);
+  Answer answer = ask(fa_run_comparison, run, size_t(0), &comparison);
+  EXPECT_EQ(answer.code, FA_ERROR_INPUT);
+  EXPECT_NE(answer.message.find("not to check"), std::string::npos)
+      << answer.message;
+  EXPECT_EQ(fa_run_free(run), FA_OK);
+}
+
 TEST(CAPILaunch, WrongOptionsAreNamed) {
   Kernel kernel = loadOneKey();
   OneKey arrays(4);

@@ -13,7 +13,6 @@ import numpy as np
 
 from fa import _dlpack
 from fa._dtypes import CODE, NAME
-from fa._errors import ARGUMENTS
 from fa._library import ffi, lib
 
 ARRAYS = "a NumPy array or an object with __dlpack__"
@@ -122,8 +121,3 @@ def writable(value, name: str, shape: tuple, dtype: np.dtype | None) -> np.ndarr
             f"multiples of its {array.itemsize}-byte elements"
         )
     return array
-
-
-def argument_of(role: str) -> str:
-    """What fa.attention calls the operand `role`."""
-    return ARGUMENTS.get(role, role)

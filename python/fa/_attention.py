@@ -145,7 +145,8 @@ def attention(
                 whole numbers [B]: how many queries and keys are valid. Results of
                 other queries are 0, their log-sum-exp is -inf.
     layout      order of the dimensions of q, k, v and the result: "bhsd", "bshd".
-    empty_row   what a query gives that sees no key: "zero" (and -inf), "nan".
+    empty_row   what a query gives that sees no key: "zero" (and -inf), "nan", or
+                "uniform", the mean of v, which the compiler has yet to learn.
     out_dtype   type of the result, that of q without one.
     return_lse  also return the natural logarithm of the sum of exp(score) of each
                 row, float32 [B, Hq, Sq] in every layout.
@@ -208,6 +209,7 @@ def run(call, out, lse, *, like, target, device, schedule):
     if call.description.with_lse:
         places.append(_place(lse, "lse", call.lse_shape, NUMPY["f32"], like))
     try:
+        target = target or _devices.default_target(device)
         kernel = _kernels.find(call.description, schedule, target)
         launch(kernel, call.inputs, [view for _, view in places], device=device)
     except Failure as failure:

@@ -67,9 +67,9 @@ def devices() -> list[Device]:
 
 
 @functools.cache
-def default_target() -> str:
-    """The target of the device that `device=None` chooses."""
-    chosen = facts()["default_device"]
+def default_target(name: str | None = None) -> str:
+    """The target of the device of that name; None and "auto" choose one."""
+    chosen = facts()["default_device"] if name in (None, "auto") else name
     for device in devices():
         if device.name == chosen and device.default_target:
             return device.default_target

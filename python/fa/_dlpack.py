@@ -103,9 +103,7 @@ def _capsule(value, name: str):
             return value.__dlpack__(max_version=(1, 0))
         except TypeError:
             return value.__dlpack__()
-    except BufferError as error:
-        raise ValueError(f"{name} gives no DLPack capsule: {error}") from None
-    except RuntimeError as error:
+    except (BufferError, RuntimeError) as error:
         raise ValueError(f"{name} gives no DLPack capsule: {error}") from None
 
 

@@ -46,10 +46,6 @@ def words(names) -> str:
     return ", ".join(NUMPY[name].name for name in names)
 
 
-def name_of(array: np.ndarray) -> str | None:
-    """MLIR's name of an array's type; None where the library knows none."""
-    return NAME.get(array.dtype)
-
 
 def parse_out_dtype(value) -> str | None:
     """`out_dtype` of a user: a word, a NumPy or ml_dtypes type, a torch.dtype."""

@@ -13,7 +13,6 @@ import os
 import threading
 from collections import OrderedDict
 
-from fa import _devices
 from fa._description import Description, to_struct
 from fa._errors import Failure, new_error
 from fa._library import encoded, ffi, lib, struct
@@ -63,9 +62,9 @@ def _compile(description: Description, schedule: str | None, target: str):
     return ffi.gc(kernel[0], lib.fa_kernel_free)
 
 
-def find(description: Description, schedule: str | None, target: str | None):
+def find(description: Description, schedule: str | None, target: str):
     """The fa_kernel of a description; fa._errors.Failure."""
-    key = (description, schedule, target or _devices.default_target())
+    key = (description, schedule, target)
     with _lock:
         slot = _slots.get(key)
         if slot is None:

@@ -82,9 +82,6 @@ class Run:
     def report(self) -> dict:
         return self._json(lib.fa_run_report)
 
-    def counters(self) -> dict:
-        return self._json(lib.fa_run_counters)
-
 
 def launch(
     kernel,

@@ -31,32 +31,28 @@ def halved(s, b, h, i, j):
 
 
 SEGMENTS = np.arange(8)[None] // 3, np.arange(12)[None] // 4
-# argument: clauses, and those of the definition where they are others
 CLAUSES = {
-    "softcap": ({"softcap": 1.5}, {}),
-    "bias": ({"bias": rows(4, 8, 12).astype(np.float16)}, {}),
-    "alibi_slopes": ({"alibi_slopes": rows(4)}, {}),
-    "sink": ({"sink": rows(4)}, {}),
-    "segments": ({"segments": SEGMENTS}, {}),
-    "score": ({"score": halved}, {}),
-    "visible": ({"visible": causal_later}, {}),
-    "empty_row": (
-        {"empty_row": "uniform", "mask": np.arange(8)[:, None] > np.zeros(12)},
-        {},
-    ),
+    "softcap": {"softcap": 1.5},
+    "bias": {"bias": rows(4, 8, 12).astype(np.float16)},
+    "alibi_slopes": {"alibi_slopes": rows(4)},
+    "sink": {"sink": rows(4)},
+    "segments": {"segments": SEGMENTS},
+    "score": {"score": halved},
+    "visible": {"visible": causal_later},
+    "empty_row": {
+        "empty_row": "uniform",
+        "mask": np.arange(8)[:, None] > np.zeros(12),
+    },
 }
 REFUSED = {
     *("segments", "score", "visible", "empty_row"),
     *("q_offsets", "page_table", "dropout_p", "precision", "q"),
 }
 COMBINED = {
-    "softcap": ({"softcap": 1.5, "causal": "bottom_right", "kv_lengths": [9]}, {}),
-    "bias": (
-        {"bias": rows(8, 12).astype(np.float16), "mask": np.arange(12) % 3 > 0},
-        {},
-    ),
-    "alibi_slopes": ({"alibi_slopes": rows(4), "causal": "top_left"}, {}),
-    "sink": ({"sink": rows(4), "kv_lengths": [0]}, {}),
+    "softcap": {"softcap": 1.5, "causal": "bottom_right", "kv_lengths": [9]},
+    "bias": {"bias": rows(8, 12).astype(np.float16), "mask": np.arange(12) % 3 > 0},
+    "alibi_slopes": {"alibi_slopes": rows(4), "causal": "top_left"},
+    "sink": {"sink": rows(4), "kv_lengths": [0]},
 }
 
 
@@ -76,7 +72,7 @@ def check_refused(argument, arguments):
 def test_right_or_refused(table, argument):
     if argument not in table:
         pytest.skip("alone only")
-    clauses, _ = table[argument]
+    clauses = table[argument]
     q, k, v = arrays()
     if argument in REFUSED:
         return check_refused(argument, {"q": q, "k": k, "v": v, **clauses})

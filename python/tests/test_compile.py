@@ -83,13 +83,16 @@ def test_report(kernel):
     assert report["target"] == "sm_80" and report["entries"][0]["name"] == "decode"
     assert "decode" in json.dumps(report["run"])
     assert report["run"]["device"] == "emulator"
+    assert len(report["run"]["checks"]) == 2
+    assert all(check["ok"] for check in report["run"]["checks"])
+    assert report["run"]["counters"]["global"]["loaded_bytes"] > 0
 
 
 def test_trace():
     traced = fa.compile(TEXT, trace_state=True)
     traced.run(*arrays(), 0.25, trace_row=3)
-    text = json.dumps(traced.report()["run"])
-    assert "trace" in text
+    trace = traced.report()["run"]["trace"]
+    assert trace and trace[0]["block"] == 0
 
 
 def test_path_target_schedule(tmp_path):

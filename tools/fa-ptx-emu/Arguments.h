@@ -66,8 +66,8 @@ private:
   std::optional<std::string> addMap(const std::string &text,
                                     const std::string &rest);
   std::optional<std::string> finishMap(const Map &map);
-  /// Does the next parameter take `what`? A type is empty where bits are all
-  /// that is given.
+  /// Does the next parameter take `what`? It is neither float nor integer where
+  /// bytes are all that is given.
   std::optional<std::string> checkParameter(const std::string &what,
                                             size_t bytes, bool isFloat,
                                             bool isInteger) const;

@@ -18,13 +18,13 @@
 using namespace ptxvm;
 
 namespace {
-/// One phase of one barrier, from its first arrival.
 /// The lanes of a warp that have come to an aligned barrier without the others.
 /// Those may be in a loop that waits for something, and come later.
 struct Part {
   uint32_t pc = 0, lanes = 0, missing = 0;
 };
 
+/// One phase of one barrier, from its first arrival.
 struct Phase {
   bool inUse = false;
   uint32_t firstPc = 0, expected = 0;

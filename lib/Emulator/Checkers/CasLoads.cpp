@@ -24,6 +24,8 @@
 //===----------------------------------------------------------------------===//
 #include "CasLoads.h"
 
+#include <map>
+
 #include <algorithm>
 #include <set>
 

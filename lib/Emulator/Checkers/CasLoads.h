@@ -9,7 +9,6 @@
 
 #include "fa/Emulator/ExecutionObserver.h"
 
-#include <map>
 #include <vector>
 
 namespace ptxvm {

@@ -90,7 +90,6 @@ static void restoreRegisters(Warp &w, const CallEntry &e, uint32_t mask) {
   }
 }
 
-/// False when a lane has no room for the callee's frame: a fault.
 /// Calls that are open may save so much; a function with very many registers
 /// that calls itself would else fill the host's memory.
 static constexpr size_t kMaxSavedWords = size_t(1) << 26;
@@ -100,6 +99,7 @@ static size_t savedWords(const FunctionInfo &f) {
          f.savedPredicates.size();
 }
 
+/// False when a lane has no room for the callee's frame: a fault.
 static bool checkDepth(Warp &w, const CallStack &stack, const CallSite &site,
                        const FunctionInfo &callee, uint32_t mask) {
   const Kernel &k = w.cta->launch.kernel;

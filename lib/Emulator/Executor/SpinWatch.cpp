@@ -12,9 +12,8 @@
 //   Busy      something happened: a store, a barrier, a copy, an exit
 //   Spinning  nothing happened
 //   Stuck     each warp waits, or has come back to the same instruction with
-//   the
-//             same registers, and memory is as it was: so it goes on for ever,
-//             until somebody else writes to memory
+//             the same registers, and memory is as it was: so it goes on for
+//             ever, until somebody else writes to memory
 //
 // A cluster that spins lets others run (GridRunner.cpp); when all that could
 // run are stuck, nobody will ever write.

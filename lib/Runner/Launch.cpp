@@ -7,6 +7,7 @@
 #include "fa/Runner/Launch.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 
 namespace farun {
@@ -56,11 +57,30 @@ LaunchArgument scalarArgument(const Array &array) {
   return argument;
 }
 
-Expected<LaunchArgument> makeParameter(const Parameter &parameter,
-                                       const Entry &entry,
-                                       const Binding &binding,
-                                       const std::vector<Array> &arrays,
-                                       const DeviceOperands &operands) {
+Expected<LaunchArgument> tensorMapArgument(const Parameter &parameter,
+                                           const Entry &entry,
+                                           const Binding &binding,
+                                           const DeviceOperands &operands,
+                                           Device &device) {
+  size_t operand = size_t(parameter.operand);
+  std::optional<TensorMapRequest> request = describeTensor(
+      parameter, entry.operands[operand].type, operands.addresses[operand],
+      binding.shapes[operand], operands.images[operand].strides);
+  if (!request)
+    return LaunchArgument::of(std::array<uint8_t, kTensorMapBytes>{});
+  Expected<LaunchArgument> map = device.encodeTensorMap(*request);
+  if (map)
+    return map;
+  Error error = map.takeError();
+  error.message =
+      describeOperand(entry, parameter.operand) + ": " + error.message;
+  return error;
+}
+
+Expected<LaunchArgument>
+makeParameter(const Parameter &parameter, const Entry &entry,
+              const Binding &binding, const std::vector<Array> &arrays,
+              const DeviceOperands &operands, Device &device) {
   size_t operand = size_t(std::max(parameter.operand, 0));
   size_t dim = size_t(std::max(parameter.dim, 0));
   switch (parameter.kind) {
@@ -93,10 +113,9 @@ Expected<LaunchArgument> makeParameter(const Parameter &parameter,
                            "the extent " + parameter.extent);
   }
   case ParameterKind::TensorMap:
-    break;
+    return tensorMapArgument(parameter, entry, binding, operands, device);
   }
-  return inputError("this runner makes no parameter of kind '" +
-                    std::string(name(parameter.kind)) + "'");
+  return inputError("a parameter is of no known kind");
 }
 
 } // namespace
@@ -145,14 +164,48 @@ bool unpackImage(const std::vector<std::byte> &bytes, const MemoryImage &image,
   return true;
 }
 
+std::optional<TensorMapRequest>
+describeTensor(const Parameter &parameter, ElementType type,
+               DeviceAddress address, const std::vector<int64_t> &shape,
+               const std::vector<int64_t> &strides) {
+  constexpr int64_t kMaxExtent = int64_t(1) << 32;
+  constexpr int64_t kMaxStride = int64_t(1) << 40;
+  assert(parameter.box.size() == shape.size() && "a box of another tensor");
+  if (address % uint64_t(kTensorAlignment))
+    return std::nullopt;
+  TensorMapRequest request;
+  request.type = type;
+  request.address = address;
+  request.swizzle = parameter.swizzle;
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] < 1 || shape[d] > kMaxExtent)
+      return std::nullopt;
+    request.extents.push_back(uint64_t(shape[d]));
+    request.box.push_back(uint32_t(parameter.box[d]));
+    bool isInnermost = d + 1 == shape.size(), isOne = shape[d] == 1;
+    if (isInnermost && !isOne && strides[d] != 1)
+      return std::nullopt;
+    if (isInnermost)
+      continue;
+    // Nobody steps along a dimension of one.
+    int64_t bytes = kTensorAlignment;
+    if (!isOne && __builtin_mul_overflow(strides[d], byteSize(type), &bytes))
+      return std::nullopt;
+    if (bytes <= 0 || bytes >= kMaxStride || bytes % kTensorAlignment)
+      return std::nullopt;
+    request.strides.push_back(uint64_t(bytes));
+  }
+  return request;
+}
+
 Expected<std::vector<LaunchArgument>>
 makeParameters(const Entry &entry, const Binding &binding,
-               const std::vector<Array> &arrays,
-               const DeviceOperands &operands) {
+               const std::vector<Array> &arrays, const DeviceOperands &operands,
+               Device &device) {
   std::vector<LaunchArgument> values;
   for (const Parameter &parameter : entry.parameters) {
     Expected<LaunchArgument> value =
-        makeParameter(parameter, entry, binding, arrays, operands);
+        makeParameter(parameter, entry, binding, arrays, operands, device);
     if (!value)
       return value.takeError();
     values.push_back(std::move(*value));

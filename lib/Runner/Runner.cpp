@@ -299,7 +299,7 @@ Status Run::makeBuffers() {
 
 Status Run::launchAll() {
   Expected<std::vector<LaunchArgument>> parameters =
-      makeParameters(entry, binding, arrays, memory);
+      makeParameters(entry, binding, arrays, memory, device);
   if (!parameters)
     return parameters.takeError();
   for (const Launch &launch : entry.launches) {

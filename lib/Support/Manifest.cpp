@@ -98,6 +98,10 @@ Json parameterJson(const Parameter &parameter) {
     json["dim"] = parameter.dim;
   else if (!parameter.extent.empty())
     json["dim"] = parameter.extent;
+  if (parameter.kind == ParameterKind::TensorMap) {
+    json["box"] = parameter.box;
+    json["swizzle"] = name(parameter.swizzle);
+  }
   json["type"] = parameter.type;
   return json;
 }

@@ -76,6 +76,7 @@ private:
   void readAttention(const JsonNode &attention);
   void checkLayout(const JsonNode &layout) const;
   void readParameter(const JsonNode &parameter);
+  void readTensorMap(const JsonNode &parameter, Parameter &read) const;
   void checkParameterType(const JsonNode &type, const Parameter &read) const;
   void readLaunch(const JsonNode &launch);
   std::string readSize(const JsonNode &size, int64_t least, int64_t most) const;
@@ -283,21 +284,62 @@ void EntryReader::checkParameterType(const JsonNode &type,
                 std::string(accepted));
     break;
   case ParameterKind::TensorMap:
+    type.choice({"tensormap"});
     break;
   }
 }
 
+/// The box and its swizzle, by the driver's rules for them; those for the
+/// operand as it lies in memory are the launch's.
+void EntryReader::readTensorMap(const JsonNode &parameter,
+                                Parameter &read) const {
+  JsonNode swizzle = parameter["swizzle"], box = parameter["box"];
+  std::string word = swizzle.string();
+  std::optional<TensorSwizzle> parsed = parseTensorSwizzle(word);
+  if (!parsed)
+    swizzle.fail("is " + quote(word) + "; accepted are none, 32B, 64B, 128B");
+  read.swizzle = parsed.value_or(TensorSwizzle::None);
+  for (const JsonNode &extent : box.elements())
+    read.box.push_back(extent.integer(1, kMaxTensorBox));
+  if (parameter.failed())
+    return;
+  const Operand &operand = entry.operands[size_t(read.operand)];
+  size_t rank = operand.shape.size();
+  if (rank < 1 || rank > kMaxTensorRank)
+    parameter["operand"].fail("is " + std::to_string(read.operand) +
+                              ", an operand of " + std::to_string(rank) +
+                              " dimensions; accepted are 1 to " +
+                              std::to_string(kMaxTensorRank));
+  if (read.box.size() != rank)
+    box.fail("has " + std::to_string(read.box.size()) +
+             " numbers; the operand has " + std::to_string(rank) +
+             " dimensions");
+  if (parameter.failed())
+    return;
+  int64_t row = read.box.back() * int64_t(byteSize(operand.type));
+  int64_t span = swizzleSpan(read.swizzle);
+  if (row % kTensorAlignment || (span && row > span))
+    box.elements().back().fail(
+        "makes rows of " + std::to_string(row) +
+        " bytes; accepted are multiples of " +
+        std::to_string(kTensorAlignment) +
+        (span ? " up to the swizzle's " + std::to_string(span) : ""));
+}
+
 void EntryReader::readParameter(const JsonNode &parameter) {
-  parameter.expectKeys({"kind", "operand", "dim", "type"});
   using Kind = ParameterKind;
   Parameter read;
   read.kind = parameter["kind"].choice(kParameterKinds);
+  if (read.kind == Kind::TensorMap)
+    parameter.expectKeys({"kind", "operand", "box", "swizzle", "type"});
+  else
+    parameter.expectKeys({"kind", "operand", "dim", "type"});
   read.type = parameter["type"].string();
   if (parameter.has("operand"))
     read.operand =
         parameter["operand"].index(entry.operands.size(), "operands");
   bool isOfOperand = read.kind == Kind::Pointer || read.kind == Kind::Scalar ||
-                     read.kind == Kind::Stride;
+                     read.kind == Kind::Stride || read.kind == Kind::TensorMap;
   if (isOfOperand && read.operand < 0)
     parameter["operand"].fail("is needed for this kind");
   const Operand *operand = read.operand < 0 || parameter.failed()
@@ -324,6 +366,8 @@ void EntryReader::readParameter(const JsonNode &parameter) {
     parameter["dim"].fail("must be a dimension's index for a stride");
   if (read.kind == Kind::Extent && read.dim < 0 && read.extent.empty())
     parameter["dim"].fail("must be a name or an index for an extent");
+  if (read.kind == Kind::TensorMap)
+    readTensorMap(parameter, read);
   checkParameterType(parameter["type"], read);
   entry.parameters.push_back(std::move(read));
 }

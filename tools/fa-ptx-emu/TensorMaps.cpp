@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 #include "Arguments.h"
 
+#include "fa/Support/TensorMap.h"
+
 #include <algorithm>
 
 using namespace farun;
@@ -46,46 +48,11 @@ static Problem readBox(std::string text, std::vector<uint32_t> &box) {
 
 static Problem readSwizzle(const std::string &text,
                            ptxvm::TensorSwizzle &swizzle) {
-  using ptxvm::TensorSwizzle;
-  static constexpr std::pair<const char *, TensorSwizzle> kNames[] = {
-      {"none", TensorSwizzle::None},
-      {"32B", TensorSwizzle::Bytes32},
-      {"64B", TensorSwizzle::Bytes64},
-      {"128B", TensorSwizzle::Bytes128}};
-  for (const auto &[name, value] : kNames)
-    if (text == name) {
-      swizzle = value;
-      return std::nullopt;
-    }
-  return "swizzle '" + text + "' is unknown; accepted are none, 32B, 64B, 128B";
-}
-
-/// The maps of a chip know no 8-bit floats: bytes are bytes.
-static ptxvm::TensorType tensorType(ElementType type) {
-  using ptxvm::TensorType;
-  switch (type) {
-  case ElementType::F64:
-    return TensorType::F64;
-  case ElementType::F32:
-    return TensorType::F32;
-  case ElementType::F16:
-    return TensorType::F16;
-  case ElementType::BF16:
-    return TensorType::BF16;
-  case ElementType::I16:
-  case ElementType::U16:
-    return TensorType::U16;
-  case ElementType::I32:
-    return TensorType::S32;
-  case ElementType::U32:
-    return TensorType::U32;
-  case ElementType::I64:
-    return TensorType::S64;
-  case ElementType::U64:
-    return TensorType::U64;
-  default:
-    return TensorType::U8;
+  if (std::optional<TensorSwizzle> parsed = parseTensorSwizzle(text)) {
+    swizzle = ptxvm::TensorSwizzle(*parsed);
+    return std::nullopt;
   }
+  return "swizzle '" + text + "' is unknown; accepted are none, 32B, 64B, 128B";
 }
 
 Problem Arguments::addMap(const std::string &text, const std::string &rest) {
@@ -144,7 +111,7 @@ Problem Arguments::finishMap(const Map &map) {
     return "the box has " + std::to_string(map.box.size()) + " numbers, " +
            which + " " + std::to_string(rank) + " dimensions";
   ptxvm::TensorMapShape shape;
-  shape.type = tensorType(of->array.type);
+  shape.type = ptxvm::TensorType(tensorDataType(of->array.type));
   shape.rank = uint32_t(rank);
   shape.address = of->address;
   shape.swizzle = map.swizzle;

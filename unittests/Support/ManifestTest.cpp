@@ -7,6 +7,7 @@
 #include "fa/Support/Manifest.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 
@@ -117,6 +118,116 @@ TEST(Manifest, ScaleOperandIsNull) {
   EXPECT_NE(text.find("\"scale\": null"), std::string::npos);
   EXPECT_TRUE(
       std::isnan(parseManifest(text, "m.json")->entries[0].attention.scale));
+}
+
+/// The example with a tensor map of the keys, whose f16 rows it moves by 64.
+Manifest tensorMapExample() {
+  Manifest manifest = example();
+  Parameter map;
+  map.kind = ParameterKind::TensorMap;
+  map.operand = 1;
+  map.type = "tensormap";
+  map.box = {1, 2, 96, 64};
+  map.swizzle = TensorSwizzle::Bytes128;
+  manifest.entries[0].parameters.push_back(map);
+  manifest.entries[0].launches[0].arguments.push_back(3);
+  return manifest;
+}
+
+TEST(Manifest, TensorMapsRoundTrip) {
+  for (TensorSwizzle swizzle :
+       {TensorSwizzle::None, TensorSwizzle::Bytes32, TensorSwizzle::Bytes64,
+        TensorSwizzle::Bytes128}) {
+    Manifest manifest = tensorMapExample();
+    Parameter &map = manifest.entries[0].parameters[3];
+    map.swizzle = swizzle;
+    if (int64_t span = swizzleSpan(swizzle))
+      map.box[3] = span / 2;
+    std::string text = manifestToJson(manifest);
+    EXPECT_NE(text.find("\"swizzle\": \"" + std::string(name(swizzle)) + '"'),
+              std::string::npos);
+    Expected<Manifest> back = parseManifest(text, "m.json");
+    ASSERT_TRUE(bool(back)) << back.error().str();
+    EXPECT_EQ(back->entries[0].parameters, manifest.entries[0].parameters);
+    EXPECT_EQ(manifestToJson(*back), text);
+  }
+}
+
+TEST(Manifest, DamagedTensorMapsAreLocated) {
+  struct Row {
+    const char *key, *to, *says;
+  };
+  const std::string where = "m.json: error: in the manifest, "
+                            "'entries[0].parameters[3]";
+  for (const Row &row : {
+           Row{"operand", "7", ".operand' is 7; accepted are 0 to 3"},
+           Row{"operand", "null", ".operand' is needed for this kind"},
+           Row{"operand", "2", ".operand' is 2, an operand of kind 'scalar'"},
+           Row{"dim", "1",
+               "' has the key 'dim'; accepted are kind, operand, box, swizzle, "
+               "type"},
+           Row{"type", "\"ptr\"", ".type' is 'ptr'; accepted are tensormap"},
+           Row{"swizzle", "null", ".swizzle' must be a string, found null"},
+           Row{"swizzle", "\"256B\"",
+               ".swizzle' is '256B'; accepted are none, 32B, 64B, 128B"},
+           Row{"swizzle", "\"64B\"",
+               ".box[3]' makes rows of 128 bytes; accepted are multiples of 16 "
+               "up to the swizzle's 64"},
+           Row{"box", "64", ".box' must be a list, found 64"},
+           Row{"box", "[1, 2, 64]",
+               ".box' has 3 numbers; the operand has 4 dimensions"},
+           Row{"box", "[1, 0, 96, 64]", ".box[1]' is 0; accepted are 1 to 256"},
+           Row{"box", "[1, 2, 257, 64]",
+               ".box[2]' is 257; accepted are 1 to 256"},
+           Row{"box", "[1, 2, 9.5, 64]",
+               ".box[2]' must be a whole number, found 9.5"},
+           Row{"box", "[1, 2, 96, 60]",
+               ".box[3]' makes rows of 120 bytes; accepted are multiples of 16 "
+               "up to the swizzle's 128"},
+           Row{"box", "[1, 2, 96, 72]",
+               ".box[3]' makes rows of 144 bytes; accepted are multiples of 16 "
+               "up to the swizzle's 128"},
+       }) {
+    Manifest manifest = tensorMapExample();
+    Entry &entry = manifest.entries[0];
+    entry.operands.insert(
+        entry.operands.begin() + 2,
+        {"factor", OperandKind::Scalar, ElementType::F32, {}, {}});
+    entry.parameters[2].operand = 3;
+    nlohmann::ordered_json json =
+        nlohmann::ordered_json::parse(manifestToJson(manifest));
+    json["entries"][0]["parameters"][3][row.key] =
+        nlohmann::ordered_json::parse(row.to);
+    EXPECT_EQ(messageOf(json.dump()), where + row.says);
+  }
+
+  Manifest manifest = tensorMapExample();
+  manifest.entries[0].parameters[3].swizzle = TensorSwizzle::None;
+  manifest.entries[0].parameters[3].box[3] = 4;
+  EXPECT_EQ(messageOf(manifestToJson(manifest)),
+            where + ".box[3]' makes rows of 8 bytes; accepted are multiples of "
+                    "16");
+  // TMA knows five dimensions.
+  manifest = tensorMapExample();
+  manifest.entries[0].operands.insert(manifest.entries[0].operands.begin() + 2,
+                                      {"extra",
+                                       OperandKind::Input,
+                                       ElementType::F16,
+                                       {1, 1, 1, 1, 1, 64},
+                                       {"1", "1", "1", "1", "1", "D"}});
+  manifest.entries[0].parameters[2].operand = 3;
+  manifest.entries[0].parameters[3].operand = 2;
+  manifest.entries[0].parameters[3].box = {1, 1, 1, 1, 1, 64};
+  EXPECT_EQ(messageOf(manifestToJson(manifest)),
+            where + ".operand' is 2, an operand of 6 dimensions; accepted are "
+                    "1 to 5");
+  // A box belongs to a tensor map.
+  EXPECT_EQ(messageOf(replaced(manifestToJson(tensorMapExample()),
+                               "\"kind\": \"pointer\"",
+                               "\"kind\": \"pointer\", \"box\": [1]"))
+                .find("'entries[0].parameters[0]' has the key 'box'; accepted "
+                      "are kind, operand, dim, type"),
+            std::string("m.json: error: in the manifest, ").size());
 }
 
 TEST(Manifest, DamageIsLocated) {

@@ -45,11 +45,18 @@ struct DeviceOperands {
   int64_t traceRow = -1;
 };
 
-/// One value for each parameter of the entry.
+/// A tensor of this shape at `address` as a tensor map with the box and swizzle
+/// of `parameter`; nothing where it can have none (Parameter::box).
+std::optional<TensorMapRequest>
+describeTensor(const Parameter &parameter, ElementType type,
+               DeviceAddress address, const std::vector<int64_t> &shape,
+               const std::vector<int64_t> &strides);
+
+/// One value for each parameter of the entry. The device encodes tensor maps.
 Expected<std::vector<LaunchArgument>>
 makeParameters(const Entry &entry, const Binding &binding,
-               const std::vector<Array> &arrays,
-               const DeviceOperands &operands);
+               const std::vector<Array> &arrays, const DeviceOperands &operands,
+               Device &device);
 
 /// The geometry of one launch; nothing when its grid is empty. Errors name the
 /// kernel and the limit that is passed.

@@ -15,6 +15,7 @@
 
 #include "fa/Support/DeviceOptions.h"
 #include "fa/Support/Expected.h"
+#include "fa/Support/TensorMap.h"
 
 #include <array>
 #include <cstdint>
@@ -39,6 +40,17 @@ struct LaunchArgument {
     std::memcpy(argument.bytes.data(), &value, sizeof(T));
     return argument;
   }
+};
+
+/// A tensor in device memory and a box of it, as cuTensorMapEncodeTiled takes
+/// them: dimensions innermost first, the first one dense, zeros outside.
+struct TensorMapRequest {
+  ElementType type = ElementType::F16;
+  DeviceAddress address = 0;
+  std::vector<uint64_t> extents;
+  std::vector<uint64_t> strides; ///< bytes, of the second dimension and on
+  std::vector<uint32_t> box;
+  TensorSwizzle swizzle = TensorSwizzle::None;
 };
 
 struct LaunchGeometry {
@@ -96,6 +108,13 @@ public:
   virtual std::optional<uint64_t> firstUnwritten(DeviceAddress from,
                                                  uint64_t bytes) {
     return std::nullopt;
+  }
+
+  /// The 128 bytes of a tensor map, to be passed by value. The request keeps
+  /// the rules of Parameter::box (fa/Support/Manifest.h).
+  virtual Expected<LaunchArgument>
+  encodeTensorMap(const TensorMapRequest &request) {
+    return deviceError("the device " + name() + " has no tensor maps");
   }
 
   /// Called by the launching thread at least every 50 ms during later launches,

@@ -13,7 +13,7 @@
 #ifndef FA_SUPPORT_MANIFEST_H
 #define FA_SUPPORT_MANIFEST_H
 
-#include "fa/Support/Array.h"
+#include "fa/Support/TensorMap.h"
 
 #include <array>
 #include <optional>
@@ -110,9 +110,22 @@ struct Parameter {
   int dim = -1;
   /// Extent: by name (B, Hq, ..., pages) when `dim` is -1.
   std::string extent;
-  /// "ptr", "i32", "i64", "f32", ...: a trace of type "ptr" is the buffer, of
-  /// an integer type the row to trace (-1 for none).
+  /// "ptr", "i32", "i64", "f32", "tensormap", ...: a trace of type "ptr" is
+  /// the buffer, of an integer type the row to trace (-1 for none).
   std::string type;
+  /// A tensor map of the operand: elements of a box in each of its dimensions,
+  /// in the operand's own order, so the innermost is the last. The kernel gets
+  /// 128 bytes by value; what a box has outside of the operand is 0.
+  ///
+  /// A tensor map of zeros is no tensor map. That is what a kernel gets where
+  /// the operand, as it lies in memory, can have none: a stride that is no
+  /// positive multiple of 16 bytes below 2^40, an innermost stride other than
+  /// 1, an address off 16 bytes, an extent of 0 or above 2^32. The stride of a
+  /// dimension of extent 1 says nothing. Such a kernel has another way.
+  std::vector<int64_t> box = {};
+  TensorSwizzle swizzle = TensorSwizzle::None;
+
+  bool operator==(const Parameter &) const = default;
 };
 
 struct Launch {

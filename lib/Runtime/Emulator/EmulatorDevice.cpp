@@ -13,9 +13,12 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Emulator/Counters.h"
 #include "fa/Emulator/Setup.h"
+#include "fa/Emulator/TensorMap.h"
 
 #include "fa/Runtime/RegisterDevices.h"
 #include "fa/Support/Manifest.h"
+
+#include <algorithm>
 
 namespace farun {
 
@@ -82,6 +85,26 @@ public:
     return uint64_t(
         static_cast<const uint8_t *>(std::memchr(begin, 0, size_t(bytes))) -
         begin);
+  }
+
+  Expected<LaunchArgument>
+  encodeTensorMap(const TensorMapRequest &request) override {
+    ptxvm::TensorMapShape shape;
+    shape.type = ptxvm::TensorType(tensorDataType(request.type));
+    shape.swizzle = ptxvm::TensorSwizzle(request.swizzle);
+    shape.rank = uint32_t(request.extents.size());
+    shape.address = request.address;
+    for (size_t d = 0; d < std::min(request.extents.size(), kMaxTensorRank);
+         ++d) {
+      shape.dims[d] = request.extents[d];
+      shape.box[d] = request.box[d];
+      if (d > 0)
+        shape.strides[d - 1] = request.strides[d - 1];
+    }
+    ptxvm::Expected<ptxvm::TensorMap> map = ptxvm::encodeTiled(shape);
+    if (!map)
+      return deviceError(map.error().message);
+    return LaunchArgument::of(map->bytes);
   }
 
   void setProgress(ProgressFunction progress) override {

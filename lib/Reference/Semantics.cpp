@@ -88,6 +88,8 @@ Status Semantics::readShapes() {
     return status;
   if (Status status = readBroadcast(p.mask, "mask", mask); !status)
     return status;
+  if (Status status = checkSegments(); !status)
+    return status;
   if (Status s = checkVector(p.alibi, "alibi", queryHeads, "Hq"); !s)
     return s;
   if (Status s = checkVector(p.sink, "sink", queryHeads, "Hq"); !s)
@@ -115,6 +117,27 @@ Status Semantics::readBroadcast(const std::optional<ArrayView> &operand,
       return inputError(std::string(name) + " of shape " +
                         shapeText(operand->shape) + " does not broadcast to " +
                         shapeText({batch, queryHeads, queries, keys}));
+  }
+  return {};
+}
+
+Status Semantics::checkSegments() const {
+  struct Side {
+    const std::optional<ArrayView> &operand;
+    const char *name;
+    int64_t length;
+  };
+  const Side query = {problem->qSegments, "q_segments", queries};
+  const Side key = {problem->kvSegments, "kv_segments", keys};
+  if (!query.operand != !key.operand)
+    return inputError(std::string(query.operand ? query.name : key.name) +
+                      " is given alone; segments are of queries and keys");
+  for (const Side &side : {query, key}) {
+    std::vector<int64_t> accepted = {batch, side.length};
+    if (side.operand && side.operand->shape != accepted)
+      return inputError(std::string(side.name) + " has shape " +
+                        shapeText(side.operand->shape) + " and must be " +
+                        shapeText(accepted));
   }
   return {};
 }
@@ -180,9 +203,18 @@ bool Semantics::isStructurallyVisible(int64_t b, int64_t i, int64_t j) const {
   return true;
 }
 
+bool Semantics::sharesSegment(int64_t b, int64_t i, int64_t j) const {
+  auto number = [b](const ArrayView &segments, int64_t position) {
+    return segments.at(b * segments.strides[0] +
+                       position * segments.strides[1]);
+  };
+  return number(*problem->qSegments, i) == number(*problem->kvSegments, j);
+}
+
 bool Semantics::isVisible(int64_t b, int64_t h, int64_t i, int64_t j) const {
   return isStructurallyVisible(b, i, j) &&
-         (!problem->mask || mask.at(b, h, i, j) != 0.0);
+         (!problem->mask || mask.at(b, h, i, j) != 0.0) &&
+         (!problem->qSegments || sharesSegment(b, i, j));
 }
 
 double Semantics::alibi(int64_t b, int64_t h, int64_t i, int64_t j) const {

@@ -66,12 +66,14 @@ private:
   farun::Status readShapes();
   farun::Status readBroadcast(const std::optional<ArrayView> &operand,
                               const char *name, View4 &view);
+  farun::Status checkSegments() const;
   farun::Status checkVector(const std::optional<ArrayView> &operand,
                             const char *name, int64_t extent,
                             const char *extentName) const;
   /// What bottom_right adds to i: keys - queries of this batch.
   int64_t offset(int64_t b, bool isBottomRight) const;
   double alibi(int64_t b, int64_t h, int64_t i, int64_t j) const;
+  bool sharesSegment(int64_t b, int64_t i, int64_t j) const;
   bool maskAllows(const farun::StructuralMask &mask, int64_t b, int64_t i,
                   int64_t j) const;
 

@@ -38,6 +38,16 @@ int64_t RandomSource::integer(int64_t limit) {
   return int64_t(bits() % (uint64_t(limit) + 1));
 }
 
+/// Documents side by side: the numbers 0, 1, 2, ... of each batch, 16 rows or
+/// keys of one on average.
+static void fillSegments(Array &array, RandomSource &random) {
+  int64_t length = array.shape.back(), number = 0;
+  for (int64_t n = 0; n < array.size(); ++n) {
+    number = n % length == 0 ? 0 : number + (random.bits() >> 60 == 0);
+    array.set(n, double(number));
+  }
+}
+
 Expected<Array> generateInput(const Entry &entry, int index,
                               const Binding &binding, uint64_t seed) {
   const Operand &operand = entry.operands[size_t(index)];
@@ -52,6 +62,10 @@ Expected<Array> generateInput(const Entry &entry, int index,
   if (operand.type == ElementType::I1) {
     for (int64_t n = 0; n < count; ++n)
       array.set(n, double(random.bits() >> 63));
+    return array;
+  }
+  if (operand.role == "q_segments" || operand.role == "kv_segments") {
+    fillSegments(array, random);
     return array;
   }
   const char *limitName = operand.role == "kv_lengths"  ? "Sk"

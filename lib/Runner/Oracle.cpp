@@ -25,6 +25,10 @@ std::optional<ArrayView> *optionalSlot(faref::Problem &problem,
     return &problem.alibi;
   if (role == "sink")
     return &problem.sink;
+  if (role == "q_segments")
+    return &problem.qSegments;
+  if (role == "kv_segments")
+    return &problem.kvSegments;
   if (role == "q_lengths")
     return &problem.qLengths;
   if (role == "kv_lengths")

@@ -48,6 +48,8 @@ const RoleRule *findRule(const std::string &role) {
       {"bias", K::Input, true, {"B", "Hq", "Sq", "Sk", "1"}},
       {"alibi", K::Input, true, {"Hq"}},
       {"sink", K::Input, true, {"Hq"}},
+      {"q_segments", K::Input, false, {"B", "Sq"}},
+      {"kv_segments", K::Input, false, {"B", "Sk"}},
       {"q_lengths", K::Input, false, {"B"}},
       {"kv_lengths", K::Input, false, {"B"}},
       {"scale", K::Scalar, true, {}},

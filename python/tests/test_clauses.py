@@ -45,7 +45,7 @@ CLAUSES = {
     },
 }
 REFUSED = {
-    *("segments", "score", "visible", "empty_row"),
+    *("score", "visible", "empty_row"),
     *("q_offsets", "page_table", "dropout_p", "precision", "q"),
 }
 COMBINED = {
@@ -53,6 +53,7 @@ COMBINED = {
     "bias": {"bias": rows(8, 12).astype(np.float16), "mask": np.arange(12) % 3 > 0},
     "alibi_slopes": {"alibi_slopes": rows(4), "causal": "top_left"},
     "sink": {"sink": rows(4), "kv_lengths": [0]},
+    "segments": {"segments": SEGMENTS, "causal": "bottom_right"},
 }
 
 

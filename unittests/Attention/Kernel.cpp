@@ -67,6 +67,14 @@ std::string Form::text() const {
   add(hasAlibi, "alibi", "%slopes", perHead);
   add(hasSink, "sink", "%sink", perHead);
   add(!mask.empty(), "mask", "%mask", "tensor<" + mask + "xi1>");
+  if (hasSegments) {
+    std::string ofQueries =
+        "tensor<" + number(extents.B) + "x" + number(extents.Sq) + "xi32>";
+    std::string ofKeys =
+        "tensor<" + number(extents.B) + "x" + number(extents.Sk) + "xi32>";
+    arguments += ", %sq: " + ofQueries + ", %sk: " + ofKeys;
+    words += " segments(%sq, %sk : " + ofQueries + ", " + ofKeys + ")";
+  }
   add(hasQLengths, "q_lengths", "%nq", lengths);
   add(hasKVLengths, "kv_lengths", "%nk", lengths);
   if (!attributes.empty())

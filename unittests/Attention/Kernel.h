@@ -57,6 +57,7 @@ struct Form {
   /// Extents of the bias; empty: none.
   std::string bias = "", biasType = "f32";
   bool hasAlibi = false, hasSink = false;
+  bool hasSegments = false;
   bool hasScaleOperand = false, hasQLengths = false, hasKVLengths = false;
   bool hasLSE = true, isBSHD = false, isTraced = false;
   std::string schedule = kSmallTiles;

@@ -194,8 +194,6 @@ TEST(CAPIReference, WrongDescriptionsAreNamed) {
             }},
            {"score", FA_ERROR_UNSUPPORTED,
             [](fa_attention &op, const fa_mask *) { op.score = "{}"; }},
-           {"q_segments", FA_ERROR_UNSUPPORTED,
-            [](fa_attention &op, const fa_mask *) { op.has_segments = 1; }},
            {"", FA_ERROR_VERSION,
             [](fa_attention &op, const fa_mask *) { op.struct_size = 12; }},
            {"", FA_ERROR_VERSION,

@@ -77,6 +77,18 @@ TEST(Attention, PrefixWindowChunk) {
   expectNear(chunk.run().out, {1.5, 1.5, 6, 6, 16});
 }
 
+TEST(Attention, SegmentsSeeTheirOwn) {
+  Case c({0, 0, 0}, {0, 0, 0, 0}, {1, 2, 4, 8});
+  c.segments({-7, 9, 5}, {9, -7, 6, -7});
+  expectNear(c.run().out, {5, 1, 0});
+  expectNear(c.run().lse, {kLn2, 0, -kInf});
+  c.segments({0, 0}, {0, 0, 0, 0});
+  EXPECT_EQ(c.refusal(), "q_segments has shape 1x2 and must be 1x3");
+  c.problem.qSegments.reset();
+  EXPECT_EQ(c.refusal(),
+            "kv_segments is given alone; segments are of queries and keys");
+}
+
 TEST(Attention, BothLayoutsAgree) {
   int64_t b = 2, hq = 4, hkv = 2, sq = 3, sk = 5, d = 4;
   Case heads({b, hq, sq, d}, fill(b * hq * sq * d, 1), {b, hkv, sk, d},

@@ -83,6 +83,14 @@ struct Case {
     problem.qLengths = add(ElementType::I32, {int64_t(values.size())}, values);
     return *this;
   }
+  /// B = 1: a number for each query and key.
+  Case &segments(const Values &ofQueries, const Values &ofKeys) {
+    problem.qSegments =
+        add(ElementType::I32, {1, int64_t(ofQueries.size())}, ofQueries);
+    problem.kvSegments =
+        add(ElementType::I32, {1, int64_t(ofKeys.size())}, ofKeys);
+    return *this;
+  }
   Case &causal(bool isBottomRight, int64_t prefix = 0) {
     farun::StructuralMask mask;
     mask.isBottomRight = isBottomRight;

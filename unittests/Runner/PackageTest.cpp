@@ -202,8 +202,13 @@ TEST(InputGenerator, NormalAndLegal) {
   Entry entry = attentionProgram().manifest.entries[0];
   entry.operands.push_back(
       {"mask", OperandKind::Input, ElementType::I1, {kDynamic}, {"Sk"}});
+  entry.operands.push_back({"kv_segments",
+                            OperandKind::Input,
+                            ElementType::I32,
+                            {kDynamic, kDynamic},
+                            {"B", "Sk"}});
   entry.operands.push_back(
-      {"segments", OperandKind::Input, ElementType::I32, {kDynamic}, {"Sk"}});
+      {"unknown", OperandKind::Input, ElementType::I32, {kDynamic}, {"Sk"}});
   RunSpec spec;
   spec.dims = {{"B", 200}, {"Hq", 1}, {"Hkv", 1}, {"Sq", 50},
                {"Sk", 10}, {"D", 2},  {"Dv", 2}};
@@ -229,9 +234,18 @@ TEST(InputGenerator, NormalAndLegal) {
     visible += bit;
   EXPECT_GT(visible, 0);
   EXPECT_LT(visible, 10);
-  EXPECT_EQ(generateInput(entry, 7, *binding, 1).error().message,
-            "argument 7 (segments) has no random values: give "
-            "--input=7=FILE.npy");
+  // Numbers that begin at 0 in each batch and never fall within one.
+  std::vector<double> segments = generateInput(entry, 7, *binding, 1)->values();
+  double largestSegment = 0;
+  for (size_t n = 0; n < segments.size(); ++n) {
+    double before = n % 10 == 0 ? 0 : segments[n - 1];
+    EXPECT_TRUE(segments[n] == before || segments[n] == before + 1) << n;
+    largestSegment = std::max(largestSegment, segments[n]);
+  }
+  EXPECT_GT(largestSegment, 1);
+  EXPECT_EQ(generateInput(entry, 8, *binding, 1).error().message,
+            "argument 8 (unknown) has no random values: give "
+            "--input=8=FILE.npy");
 }
 
 } // namespace

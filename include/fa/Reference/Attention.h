@@ -50,10 +50,12 @@ struct Problem {
   std::optional<ArrayView> alibi; ///< slopes [Hq]
   std::optional<ArrayView> bias;  ///< broadcast to [B, Hq, Sq, Sk]
   std::vector<farun::StructuralMask> masks;
-  std::optional<ArrayView> mask;      ///< true = visible, broadcast like bias
-  std::optional<ArrayView> qLengths;  ///< [B]
-  std::optional<ArrayView> kvLengths; ///< [B]
-  std::optional<ArrayView> sink;      ///< logits [Hq]
+  std::optional<ArrayView> mask;       ///< true = visible, broadcast like bias
+  std::optional<ArrayView> qSegments;  ///< [B, Sq], with kvSegments
+  std::optional<ArrayView> kvSegments; ///< [B, Sk]
+  std::optional<ArrayView> qLengths;   ///< [B]
+  std::optional<ArrayView> kvLengths;  ///< [B]
+  std::optional<ArrayView> sink;       ///< logits [Hq]
   EmptyRow emptyRow = EmptyRow::Zero;
 
   ElementType outType = ElementType::F32;

@@ -45,7 +45,7 @@ struct OperandUse {
 
 /// One argument of the function, inputs first, then the results.
 struct Operand {
-  /// query key value mask kv_lengths q_lengths scale out lse (bias, ...)
+  /// query key value mask bias q_segments kv_lengths scale out lse ...
   std::string role;
   OperandKind kind = OperandKind::Input;
   ElementType type = ElementType::F16;

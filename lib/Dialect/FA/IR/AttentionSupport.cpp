@@ -50,7 +50,7 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"sink", true, [](Op op) { return bool(op.getSink()); }},
       {"q_lengths", true, [](Op op) { return bool(op.getQLengths()); }},
       {"kv_lengths", true, [](Op op) { return bool(op.getKvLengths()); }},
-      {"segments", false, [](Op op) { return bool(op.getQSegments()); }},
+      {"segments", true, [](Op op) { return bool(op.getQSegments()); }},
       {"scales", false, [](Op op) { return bool(op.getQScales()); }},
       {"q_offsets", false, [](Op op) { return bool(op.getQOffsets()); }},
       {"kv_offsets", false, [](Op op) { return bool(op.getKvOffsets()); }},

@@ -104,33 +104,15 @@ Value AttentionTiler::emitTileScores(const BlockContext &block,
   VectorType tile = b.f32Vector({tileQ, tileKV});
   Value products = emitContract(block.queryTile, keyTile, b.splat(tile, 0.0f),
                                 /*isRhsTransposed=*/true);
-  auto distances = [&] {
-    return emitDistances(b, block.clauses, b.toI32(firstKey), tile);
-  };
-  auto bias = [&] {
-    auto plane = cast<MemRefType>(block.biasPlane.getType());
-    return b.toF32(b.create<LoadTileOp>(
-        b.vector({tileQ, tileKV}, plane.getElementType()), block.biasPlane,
-        ValueRange{block.firstRow, firstKey}));
-  };
-  return emitScores(b, block.clauses, products, distances, bias);
+  return emitScores(b, block.clauses, products, getSite(block, firstKey));
 }
 
 /// The scores with -inf in the place of every hidden one, by select: what is
-/// hidden has no influence, not even when it is NaN. Full blocks skip the
-/// structural masks; the dense mask is asked everywhere.
+/// hidden has no influence, not even when it is NaN.
 Value AttentionTiler::emitHidden(const BlockContext &block, Value scores,
                                  Value firstKey, bool isFull) {
-  Value visible;
-  if (!isFull)
-    visible = emitElementPredicate(b, block.visibility, b.toI32(firstKey),
-                                   {tileQ, tileKV});
-  if (block.maskPlane) {
-    Value mask = b.create<LoadTileOp>(b.vector({tileQ, tileKV}, b.getI1Type()),
-                                      block.maskPlane,
-                                      ValueRange{block.firstRow, firstKey});
-    visible = visible ? b.create<arith::AndIOp>(visible, mask) : mask;
-  }
+  Value visible =
+      emitVisible(b, block.visibility, getSite(block, firstKey), isFull);
   if (!visible)
     return scores;
   Value hidden = b.splat(cast<VectorType>(scores.getType()), -kInfinity);
@@ -245,9 +227,11 @@ RowState AttentionTiler::emitKeyByKey(const BlockContext &block) {
 /// than they do; u, their sum, may.
 RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
                                      const RowState &old) {
-  Value scores = emitKeyScores(block, key);
-  Value isTaken =
-      b.create<arith::AndIOp>(emitRowsThatSee(block, key), old.isMean);
+  ScoreSite site = ScoreSite::oneKey(block.firstRow, tileQ, key);
+  Value scores =
+      emitScores(b, block.clauses, emitKeyProducts(block, key), site);
+  Value isTaken = b.create<arith::AndIOp>(
+      emitVisible(b, block.visibility, site, /*isFull=*/false), old.isMean);
   KeyStep step = emitKeySoftmaxStep(b, scores, old.max, isTaken,
                                     block.clauses.scale.factor);
 
@@ -285,21 +269,6 @@ RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
   return {step.max, sum, acc, old.isMean};
 }
 
-/// The scores of the query rows with one key (an index).
-Value AttentionTiler::emitKeyScores(const BlockContext &block, Value key) {
-  auto distances = [&] {
-    return emitKeyDistances(b, block.clauses, b.toI32(key), tileQ);
-  };
-  auto bias = [&] {
-    Value column = emitVectorAt(block.biasPlane, /*dim=*/1, key);
-    Type element = cast<MemRefType>(column.getType()).getElementType();
-    return b.toF32(b.create<LoadTileOp>(b.vector({tileQ}, element), column,
-                                        block.firstRow));
-  };
-  return emitScores(b, block.clauses, emitKeyProducts(block, key), distances,
-                    bias);
-}
-
 /// The products of the query rows with one key, a few columns at a time: a
 /// thread's part of Q may be half of its registers.
 Value AttentionTiler::emitKeyProducts(const BlockContext &block, Value key) {
@@ -325,35 +294,10 @@ Value AttentionTiler::emitKeyProducts(const BlockContext &block, Value key) {
 /// Row `key` of a plane, from `column` on, in each row of a tile of f32.
 Value AttentionTiler::emitEachRow(Value plane, Value key, Value column,
                                   VectorType tile) {
-  Value row = emitVectorAt(plane, /*dim=*/0, key);
+  Value row = emitVectorAt(b, plane, /*dim=*/0, key);
   Type element = cast<MemRefType>(row.getType()).getElementType();
   auto load =
       b.create<LoadTileOp>(b.vector(tile.getShape(), element), row, column);
   load.setEachRow(true);
   return b.toF32(load);
-}
-
-/// The query rows that see one key (an index), as a vector of i1.
-Value AttentionTiler::emitRowsThatSee(const BlockContext &block, Value key) {
-  Value seen = emitRowPredicate(b, block.visibility, b.toI32(key), tileQ);
-  if (!block.maskPlane)
-    return seen;
-  Value column = emitVectorAt(block.maskPlane, /*dim=*/1, key);
-  Value mask = b.create<LoadTileOp>(b.vector({tileQ}, b.getI1Type()), column,
-                                    block.firstRow);
-  return b.create<arith::AndIOp>(seen, mask);
-}
-
-/// Row (dim 0) or column (dim 1) number `position` of a plane, as rank 1.
-Value AttentionTiler::emitVectorAt(Value plane, unsigned dim, Value position) {
-  auto type = cast<MemRefType>(plane.getType());
-  Attribute zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
-  SmallVector<OpFoldResult> offsets(2, zero), sizes(2, one), strides(2, one);
-  offsets[dim] = position;
-  sizes[1 - dim] = memref::getMixedSize(b, b.getLoc(), plane, 1 - dim);
-  SmallVector<int64_t> shape = {type.getDimSize(1 - dim)};
-  MemRefType vectorType = memref::SubViewOp::inferRankReducedResultType(
-      shape, type, offsets, sizes, strides);
-  return b.create<memref::SubViewOp>(vectorType, plane, offsets, sizes,
-                                     strides);
 }

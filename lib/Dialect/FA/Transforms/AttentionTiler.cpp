@@ -100,6 +100,14 @@ LogicalResult AttentionTiler::emitViews() {
     return failure();
   views.mask = *mask;
   views.bias = *bias;
+  if (!op.getQSegments())
+    return success();
+  FailureOr<Value> ofQueries = emitDynamicStrides(b, op, op.getQSegments());
+  FailureOr<Value> ofKeys = emitDynamicStrides(b, op, op.getKvSegments());
+  if (failed(ofQueries) || failed(ofKeys))
+    return failure();
+  views.querySegments = *ofQueries;
+  views.keySegments = *ofKeys;
   return success();
 }
 
@@ -186,6 +194,19 @@ Value AttentionTiler::emitPlane(Value memref, Value batch, Value head,
                                      strides);
 }
 
+/// The first `length` elements of one batch of a memref [B, S], as rank 1.
+Value AttentionTiler::emitLine(Value memref, Value batch, OpFoldResult length) {
+  Attribute zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets = {batch, zero}, sizes = {one, length},
+                            strides = {one, one};
+  SmallVector<int64_t> shape;
+  SmallVector<Value> dynamicSizes;
+  dispatchIndexOpFoldResults(length, dynamicSizes, shape);
+  MemRefType type = memref::SubViewOp::inferRankReducedResultType(
+      shape, cast<MemRefType>(memref.getType()), offsets, sizes, strides);
+  return b.create<memref::SubViewOp>(type, memref, offsets, sizes, strides);
+}
+
 void AttentionTiler::emitPlanes(BlockContext &block,
                                 const SequenceLengths &lengths) {
   OpFoldResult d = b.getIndexAttr(dims.D), dv = b.getIndexAttr(dims.Dv);
@@ -196,12 +217,25 @@ void AttentionTiler::emitPlanes(BlockContext &block,
   Value kvHead = emitKVHead(block.head);
   block.keyPlane = emitPlane(views.key, block.batch, kvHead, keys, d);
   block.valuePlane = emitPlane(views.value, block.batch, kvHead, keys, dv);
-  for (auto [view, plane] : {std::pair(views.mask, &block.maskPlane),
-                             std::pair(views.bias, &block.biasPlane)})
-    if (view)
-      *plane =
-          emitPlane(view, block.batch, block.head, fold(views.queries), keys);
+  emitElementMasks(block, keys);
+  if (views.bias)
+    block.clauses.biasPlane = emitPlane(views.bias, block.batch, block.head,
+                                        fold(views.queries), keys);
   block.queryTile = emitQueryTile(block, b.index(0), paddedD);
+}
+
+/// What hides keys one by one, read where this head and batch have it.
+void AttentionTiler::emitElementMasks(BlockContext &block, OpFoldResult keys) {
+  ElementMasks &masks = block.visibility.elements;
+  if (views.mask)
+    masks.plane = emitPlane(views.mask, block.batch, block.head,
+                            fold(views.queries), keys);
+  if (!views.querySegments)
+    return;
+  Value line = emitLine(views.querySegments, block.batch, fold(views.queries));
+  masks.querySegments = b.create<LoadTileOp>(b.vector({tileQ}, b.getI32Type()),
+                                             line, block.firstRow);
+  masks.keySegments = emitLine(views.keySegments, block.batch, keys);
 }
 
 /// `columns` columns of the block's rows of Q, from `column` on.
@@ -218,12 +252,11 @@ Value AttentionTiler::emitQueryTile(const BlockContext &block, Value column,
 /// scale is left to the exponent when nothing follows it.
 ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
                                               const SequenceLengths &lengths) {
-  ScoreClauses clauses;
+  ScoreClauses clauses = block.clauses;
   std::optional<double> scale = op.getStaticScale();
   if (op.getSoftcapAttr())
     clauses.softcap = op.getSoftcapAttr().getValueAsDouble();
-  clauses.hasBias = static_cast<bool>(block.biasPlane);
-  if (!clauses.softcap && !clauses.hasBias && !op.getAlibi()) {
+  if (!clauses.softcap && !clauses.biasPlane && !op.getAlibi()) {
     clauses.scale = emitScoreScale(b, scale, op.getScaleOperand());
     return clauses;
   }

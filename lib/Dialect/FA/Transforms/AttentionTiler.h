@@ -31,9 +31,10 @@ struct Extent {
 };
 
 /// Operands as [B, H, S, D] (LSE: [B, H, S]; the dense mask and the bias:
-/// [B, Hq, Sq, Sk]).
+/// [B, Hq, Sq, Sk]); null where the op has none.
 struct OperandViews {
   Value query, key, value, output, lse, mask, bias;
+  Value querySegments, keySegments; ///< [B, Sq] and [B, Sk]
   Extent batch, queryHeads, kvHeads, queries, keys;
 };
 
@@ -44,7 +45,6 @@ struct BlockContext {
   OpFoldResult queries;       ///< rows of Q that are read
   Value queryTile;            ///< vector<tile_q x D>
   Value keyPlane, valuePlane; ///< of this head, [keys, D]
-  Value maskPlane, biasPlane; ///< [Sq, keys], or null
   Value max, sum, acc;        ///< m, l, u in workgroup memory
   BlockVisibility visibility;
   ScoreClauses clauses;
@@ -84,8 +84,10 @@ private:
   Value emitKVHead(Value head);
   ScoreClauses emitScoreClauses(const BlockContext &block,
                                 const SequenceLengths &lengths);
+  void emitElementMasks(BlockContext &block, OpFoldResult keys);
   Value emitPlane(Value memref, Value batch, Value head, OpFoldResult rows,
                   OpFoldResult columns);
+  Value emitLine(Value memref, Value batch, OpFoldResult length);
   void emitPlanes(BlockContext &block, const SequenceLengths &lengths);
   Value emitQueryTile(const BlockContext &block, Value column, int64_t columns);
   void emitState(BlockContext &block);
@@ -112,12 +114,12 @@ private:
   RowState emitKeyByKey(const BlockContext &block);
   RowState emitKeyStep(const BlockContext &block, Value key,
                        const RowState &old);
-  Value emitKeyScores(const BlockContext &block, Value key);
   Value emitKeyProducts(const BlockContext &block, Value key);
   Value emitEachRow(Value plane, Value key, Value column, VectorType tile);
-  Value emitRowsThatSee(const BlockContext &block, Value key);
-  Value emitVectorAt(Value plane, unsigned dim, Value position);
 
+  ScoreSite getSite(const BlockContext &block, Value firstKey) {
+    return ScoreSite::tile(block.firstRow, tileQ, firstKey, tileKV);
+  }
   Value get(const Extent &extent) {
     return extent.value ? extent.value : b.index(extent.number);
   }

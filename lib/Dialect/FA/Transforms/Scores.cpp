@@ -11,9 +11,33 @@
 using namespace mlir;
 using namespace mlir::fa;
 
+/// i + offset - key of each row, as f32: exact up to 2^24, beyond which a
+/// rounding is as small beside the distance as that of any product.
+static Value emitRowsFrom(TileBuilder &b, const ScoreClauses &clauses,
+                          const ScoreSite &site) {
+  Value first =
+      b.create<arith::SubIOp>(clauses.firstRow, b.toI32(site.firstKey));
+  Value row = b.create<TileIndexOp>(b.vector({site.numRows()}, b.getI32Type()),
+                                    first, /*dim=*/0);
+  return b.create<arith::SIToFPOp>(b.f32Vector({site.numRows()}), row);
+}
+
+/// |i + offset - j|.
+static Value emitDistances(TileBuilder &b, const ScoreClauses &clauses,
+                           const ScoreSite &site) {
+  Value rows = emitRowsFrom(b, clauses, site);
+  if (!site.isTile())
+    return b.create<math::AbsFOp>(rows);
+  Value column = b.create<TileIndexOp>(site.getType(b.getI32Type()), b.i32(0),
+                                       /*dim=*/1);
+  Value distance = b.create<arith::SubFOp>(
+      site.spreadRows(b, rows),
+      b.create<arith::SIToFPOp>(site.getType(b.getF32Type()), column));
+  return b.create<math::AbsFOp>(distance);
+}
+
 Value mlir::fa::emitScores(TileBuilder &b, const ScoreClauses &clauses,
-                           Value products, function_ref<Value()> distance,
-                           function_ref<Value()> bias) {
+                           Value products, const ScoreSite &site) {
   if (!clauses.multiplier)
     return emitSignedScores(b, clauses.scale, products);
   auto type = cast<VectorType>(products.getType());
@@ -27,37 +51,15 @@ Value mlir::fa::emitScores(TileBuilder &b, const ScoreClauses &clauses,
     factor = b.f32(static_cast<float>(*clauses.softcap));
   }
   factor = b.spread(factor, type);
-  Value x = clauses.hasBias
-                ? b.create<math::FmaOp>(value, factor, bias()).getResult()
-                : b.create<arith::MulFOp>(value, factor).getResult();
+  Value x;
+  if (clauses.biasPlane)
+    x = b.create<math::FmaOp>(value, factor,
+                              b.toF32(site.loadPlane(b, clauses.biasPlane)));
+  else
+    x = b.create<arith::MulFOp>(value, factor);
   if (!clauses.slope)
     return x;
   Value minusSlope = b.create<arith::NegFOp>(clauses.slope);
-  return b.create<math::FmaOp>(distance(), b.spread(minusSlope, type), x);
-}
-
-/// i + offset - key of each row, as f32: exact up to 2^24, beyond which a
-/// rounding is as small beside the distance as that of any product.
-static Value emitRowsFrom(TileBuilder &b, const ScoreClauses &clauses,
-                          Value key, int64_t rows) {
-  Value first = b.create<arith::SubIOp>(clauses.firstRow, key);
-  Value row = b.create<TileIndexOp>(b.vector({rows}, b.getI32Type()), first,
-                                    /*dim=*/0);
-  return b.create<arith::SIToFPOp>(b.f32Vector({rows}), row);
-}
-
-Value mlir::fa::emitDistances(TileBuilder &b, const ScoreClauses &clauses,
-                              Value firstKey, VectorType tile) {
-  Value rows = emitRowsFrom(b, clauses, firstKey, tile.getDimSize(0));
-  Value column = b.create<TileIndexOp>(
-      b.vector(tile.getShape(), b.getI32Type()), b.i32(0), /*dim=*/1);
-  Value distance =
-      b.create<arith::SubFOp>(b.spreadRows(rows, tile.getDimSize(1)),
-                              b.create<arith::SIToFPOp>(tile, column));
-  return b.create<math::AbsFOp>(distance);
-}
-
-Value mlir::fa::emitKeyDistances(TileBuilder &b, const ScoreClauses &clauses,
-                                 Value key, int64_t rows) {
-  return b.create<math::AbsFOp>(emitRowsFrom(b, clauses, key, rows));
+  return b.create<math::FmaOp>(emitDistances(b, clauses, site),
+                               b.spread(minusSlope, type), x);
 }

@@ -13,7 +13,7 @@
 //     x = x - slope[h] * |i + offset - j|      alibi, offset as in causal masks
 //     x = x + bias[b, h, i, j]                 bias
 //
-// for a tile of scores and for one key alike. Without a clause behind the scale
+// wherever the scores lie (ScoreSite.h). Without a clause behind the scale
 // that one is left to the exponent (OnlineSoftmax.h), where it is free.
 //
 //===----------------------------------------------------------------------===//
@@ -22,6 +22,7 @@
 #define FA_LIB_DIALECT_FA_TRANSFORMS_SCORES_H
 
 #include "OnlineSoftmax.h"
+#include "ScoreSite.h"
 
 namespace mlir::fa {
 
@@ -32,24 +33,14 @@ struct ScoreClauses {
   /// f32, when a clause needs x itself; else null, and so is all below.
   Value multiplier;
   std::optional<double> softcap;
-  Value slope;    ///< f32, of this head; null without alibi
-  Value firstRow; ///< i32: i + offset of the block's first row
-  bool hasBias = false;
+  Value slope;     ///< f32, of this head; null without alibi
+  Value firstRow;  ///< i32: i + offset of the block's first row
+  Value biasPlane; ///< [Sq, keys]; null without bias
 };
 
-/// Emits x of `products`. `distance` and `bias` are asked for when a clause
-/// needs |i + offset - j| or the bias, both f32 and of the products' type.
+/// Emits x of the `products` that lie at `site`.
 Value emitScores(TileBuilder &b, const ScoreClauses &clauses, Value products,
-                 function_ref<Value()> distance, function_ref<Value()> bias);
-
-/// Emits |i + offset - j| for the tile of rows whose first key is `firstKey`
-/// (an i32).
-Value emitDistances(TileBuilder &b, const ScoreClauses &clauses, Value firstKey,
-                    VectorType tile);
-
-/// The same for one key: a vector of the rows.
-Value emitKeyDistances(TileBuilder &b, const ScoreClauses &clauses, Value key,
-                       int64_t rows);
+                 const ScoreSite &site);
 
 } // namespace mlir::fa
 

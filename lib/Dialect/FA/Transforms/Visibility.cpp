@@ -71,7 +71,7 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
                                               const SequenceLengths &lengths,
                                               Value firstRow, int64_t tileQ,
                                               int64_t tileKV) {
-  BlockVisibility result{llvm::to_vector(masks), lengths, firstRow, {}, {}};
+  BlockVisibility result{llvm::to_vector(masks), lengths, firstRow, {}, {}, {}};
   KeyInterval first = emitKeyInterval(b, masks, lengths, firstRow);
   KeyInterval last = first;
   if (!masks.empty()) {
@@ -110,12 +110,13 @@ static Value emitRows(TileBuilder &b, const BlockVisibility &block,
                                block.firstRow, /*dim=*/0);
 }
 
-Value mlir::fa::emitRowPredicate(TileBuilder &b, const BlockVisibility &block,
-                                 Value key, int64_t tileQ) {
-  KeyInterval rows =
-      emitKeyInterval(b, block.masks, block.lengths, emitRows(b, block, tileQ));
-  VectorType type = b.vector({tileQ}, b.getI32Type());
-  Value keys = b.spread(key, type);
+/// Which rows see one key.
+static Value emitRowPredicate(TileBuilder &b, const BlockVisibility &block,
+                              const ScoreSite &site) {
+  Value keys = site.emitKeys(b);
+  VectorType type = site.getType(b.getI32Type());
+  KeyInterval rows = emitKeyInterval(b, block.masks, block.lengths,
+                                     emitRows(b, block, site.numRows()));
   Value visible = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, keys,
                                           b.spread(rows.hi, type));
   if (!rows.lo)
@@ -125,18 +126,19 @@ Value mlir::fa::emitRowPredicate(TileBuilder &b, const BlockVisibility &block,
   return b.create<arith::AndIOp>(visible, notBefore);
 }
 
-Value mlir::fa::emitElementPredicate(TileBuilder &b,
-                                     const BlockVisibility &block,
-                                     Value firstKey, ArrayRef<int64_t> tile) {
+/// Which keys of a block its rows see.
+static Value emitTilePredicate(TileBuilder &b, const BlockVisibility &block,
+                               const ScoreSite &site) {
+  Value firstKey = b.toI32(site.firstKey);
   KeyInterval rows = emitKeyInterval(b, block.masks, block.lengths,
-                                     emitRows(b, block, tile[0]));
-  VectorType type = b.vector(tile, b.getI32Type());
+                                     emitRows(b, block, site.numRows()));
+  VectorType type = site.getType(b.getI32Type());
   // Bounds relative to the block, so that the column stays a constant.
   Value column = b.create<TileIndexOp>(type, b.i32(0), /*dim=*/1);
   auto relativeTile = [&](Value bound) -> Value {
     Value relative = b.createOrFold<arith::SubIOp>(
         bound, b.spread(firstKey, bound.getType()));
-    return isa<VectorType>(bound.getType()) ? b.spreadRows(relative, tile[1])
+    return isa<VectorType>(bound.getType()) ? site.spreadRows(b, relative)
                                             : b.spread(relative, type);
   };
   Value visible = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, column,
@@ -150,4 +152,29 @@ Value mlir::fa::emitElementPredicate(TileBuilder &b,
   Value notBefore = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, column,
                                             relativeTile(lo));
   return b.create<arith::AndIOp>(visible, notBefore);
+}
+
+/// Which keys the rows see by a number of their own, as the keys have one.
+static Value emitSameSegment(TileBuilder &b, const ElementMasks &masks,
+                             const ScoreSite &site) {
+  Value ofKeys = site.loadKeys(b, masks.keySegments);
+  return b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, ofKeys,
+                                 site.spreadRows(b, masks.querySegments));
+}
+
+Value mlir::fa::emitVisible(TileBuilder &b, const BlockVisibility &block,
+                            const ScoreSite &site, bool isFull) {
+  Value visible;
+  auto restrict = [&](Value further) {
+    visible = visible ? b.create<arith::AndIOp>(visible, further) : further;
+  };
+  if (!isFull)
+    restrict(site.isTile() ? emitTilePredicate(b, block, site)
+                           : emitRowPredicate(b, block, site));
+  const ElementMasks &masks = block.elements;
+  if (masks.plane)
+    restrict(site.loadPlane(b, masks.plane));
+  if (masks.keySegments)
+    restrict(emitSameSegment(b, masks, site));
+  return visible;
 }

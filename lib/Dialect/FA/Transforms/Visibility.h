@@ -38,6 +38,9 @@
 //
 //     skipped | partial (only where some lo exists) | full | partial | skipped
 //
+// Masks of elements (a dense mask, segments) are asked in every block that is
+// not skipped.
+//
 // Rows behind the last query take no part in the bounds; what they compute is
 // never stored.
 //
@@ -46,7 +49,7 @@
 #ifndef FA_LIB_DIALECT_FA_TRANSFORMS_VISIBILITY_H
 #define FA_LIB_DIALECT_FA_TRANSFORMS_VISIBILITY_H
 
-#include "TileBuilder.h"
+#include "ScoreSite.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
 
 namespace mlir::fa {
@@ -68,6 +71,13 @@ struct KeyBlockRange {
   bool isFull;
 };
 
+/// What hides keys one by one, in full blocks too; null where there is none.
+struct ElementMasks {
+  Value plane;         ///< [Sq, keys] of i1: true is visible
+  Value querySegments; ///< vector of i32, a number a row
+  Value keySegments;   ///< [keys] of i32: rows see keys of their own number
+};
+
 /// What one block of query rows sees.
 struct BlockVisibility {
   SmallVector<MaskAttr> masks;
@@ -77,6 +87,7 @@ struct BlockVisibility {
   SmallVector<KeyBlockRange, 3> ranges;
   /// As an index: keys from here on are seen by no row, and are not read.
   Value keysEnd;
+  ElementMasks elements;
 };
 
 /// Emits the interval of the keys that `row` (an i32 or a vector of i32) sees.
@@ -90,16 +101,12 @@ BlockVisibility emitBlockVisibility(TileBuilder &b, ArrayRef<MaskAttr> masks,
                                     Value firstRow, int64_t tileQ,
                                     int64_t tileKV);
 
-/// Emits the mask (a tile of i1) of the block of keys that starts at key
-/// `firstKey` (an i32). The bounds of the rows are computed on the spot: a few
-/// instructions in partial blocks, against a register for each row a thread
-/// has, throughout all loops.
-Value emitElementPredicate(TileBuilder &b, const BlockVisibility &block,
-                           Value firstKey, ArrayRef<int64_t> tile);
-
-/// Emits which of the `tileQ` rows see one key (an i32): a vector of i1.
-Value emitRowPredicate(TileBuilder &b, const BlockVisibility &block, Value key,
-                       int64_t tileQ);
+/// Emits which keys the rows at `site` see, a vector of i1; null where they
+/// see all. Full blocks leave out the intervals. The bounds of the rows are
+/// computed on the spot: a few instructions in partial blocks, against a
+/// register for each row a thread has, throughout all loops.
+Value emitVisible(TileBuilder &b, const BlockVisibility &block,
+                  const ScoreSite &site, bool isFull);
 
 } // namespace mlir::fa
 

@@ -26,6 +26,9 @@ def to_numpy(tensor):
     return tensor.double().numpy()
 
 
+BIAS = torch.linspace(-2, 2, 20 * 33).reshape(20, 33)
+EVERY_THIRD = torch.arange(33) % 3 > 0
+DIAGONAL = torch.eye(20, 33, dtype=torch.bool)
 # sizes, arguments of ours, of scaled_dot_product_attention
 AGREEMENT = {
     "plain": ({}, {}, {}),
@@ -33,35 +36,162 @@ AGREEMENT = {
     "causal": ({"Sk": 20}, {"causal": True}, {"is_causal": True}),
     # PyTorch aligns the causal mask at the top left.
     "causal, longer keys": ({}, {"causal": "top_left"}, {"is_causal": True}),
-    "mask": (
-        {},
-        {"mask": torch.arange(33) % 3 > 0},
-        {"attn_mask": (torch.arange(33) % 3 > 0).expand(20, 33)},
-    ),
-    "mask of a row": (
-        {},
-        {"mask": torch.eye(20, 33, dtype=torch.bool)},
-        {"attn_mask": torch.eye(20, 33, dtype=torch.bool)},
-    ),
+    "mask": ({}, {"mask": EVERY_THIRD}, {"attn_mask": EVERY_THIRD.expand(20, 33)}),
+    "mask of a row": ({}, {"mask": DIAGONAL}, {"attn_mask": DIAGONAL}),
+    "bias": ({}, {"bias": BIAS}, {"attn_mask": BIAS.double()}),
+    "bias of the keys": ({}, {"bias": BIAS[0]}, {"attn_mask": BIAS[:1].double()}),
     "grouped heads": ({"Hq": 4}, {}, {"enable_gqa": True}),
     "one query": ({"Sq": 1}, {}, {}),
     "batches": ({"B": 3}, {}, {}),
 }
 
 
+def check_agreement(q, k, v, ours, expected, expected_lse=None):
+    """fa.attention and the operator, with the arguments `ours`, beside the float64
+    answer of PyTorch for the same stored inputs."""
+    out, lse = fa.attention(q, k, v, return_lse=True, **ours)
+    assert isinstance(out, torch.Tensor) and out.dtype == q.dtype
+    limits = fa.reference.attention(
+        q, k, v, return_lse=True, return_bounds=True, **ours
+    )
+    oracle.check_near(to_numpy(out), expected.numpy(), limits[2].numpy())
+    if expected_lse is not None:
+        oracle.check_near(to_numpy(lse), expected_lse.numpy(), limits[3].numpy())
+    pair = fa.torch.attention(q, k, v, return_lse=True, **ours)
+    assert torch.equal(pair[0], out) and torch.equal(pair[1], lse)
+
+
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("name", AGREEMENT)
 def test_agreement(name, dtype):
-    """PyTorch's attention in float64, from the same stored inputs."""
     sizes, ours, theirs = AGREEMENT[name]
     q, k, v = tensors(**sizes, dtype=dtype)
-    out = fa.attention(q, k, v, **ours)
-    assert isinstance(out, torch.Tensor) and out.dtype == dtype
     wide = [x.double() for x in (q, k, v)]
     expected = torch.nn.functional.scaled_dot_product_attention(*wide, **theirs)
-    _, bounds = fa.reference.attention(q, k, v, return_bounds=True, **ours)
-    oracle.check_near(to_numpy(out), expected.numpy(), bounds.numpy())
-    assert torch.equal(fa.torch.attention(q, k, v, **ours), out)
+    check_agreement(q, k, v, ours, expected)
+
+
+SLOPES = 2.0 ** -torch.arange(1.0, 5.0)
+DOCUMENT = torch.tensor([0] * 7 + [1] * 4 + [2] * 13)
+SIZES = {"Hq": 4, "Hkv": 2, "Sq": 24, "Sk": 24, "B": 2}
+
+
+# The functions that FlexAttention is documented with: of scores ...
+def relative(score, b, h, i, j):
+    return score + (i - j)
+
+
+def alibi(score, b, h, i, j):
+    return score + SLOPES[h] * (j - i)
+
+
+def soft_cap(score, b, h, i, j):
+    return 1.5 * torch.tanh(score / 1.5)
+
+
+def masked_causally(score, b, h, i, j):
+    return torch.where(i >= j, score, -torch.inf)
+
+
+# ... and of what is visible.
+def causal(b, h, i, j):
+    return i >= j
+
+
+def near(b, h, i, j):
+    return i - j <= 5
+
+
+def prefix(b, h, i, j):
+    return (j < 9) | causal(b, h, i, j)
+
+
+def same_document(b, h, i, j):
+    return DOCUMENT[i] == DOCUMENT[j]
+
+
+def neighbours(b, h, i, j):
+    """Within 1 of each other on a grid of 6 columns."""
+    return ((i // 6 - j // 6).abs() <= 1) & ((i % 6 - j % 6).abs() <= 1)
+
+
+def dilated(b, h, i, j):
+    return ((i - j).abs() <= 8) & ((i - j) % 2 == 0)
+
+
+def of_heads(b, h, i, j):
+    return (h % 2 == 0) | (i >= j + b)
+
+
+def grid(function, *first):
+    """A function of FlexAttention at every (b, h, i, j), as a dense operand."""
+    sizes = [SIZES[name] for name in ("B", "Hq", "Sq", "Sk")]
+    return function(*first, *torch.meshgrid(*map(torch.arange, sizes), indexing="ij"))
+
+
+CAUSAL = {"causal": True}
+DISTANCES = grid(relative, 0.0)[0, 0]
+# arguments of ours, score_mod, the mask_mods that all must hold
+FLEX = {
+    "no change": ({}, None, ()),
+    "relative position": ({"bias": DISTANCES}, relative, ()),
+    "alibi": ({**CAUSAL, "alibi_slopes": SLOPES}, alibi, (causal,)),
+    "soft cap": ({"softcap": 1.5}, soft_cap, ()),
+    "soft cap, causal": ({**CAUSAL, "softcap": 1.5}, soft_cap, (causal,)),
+    "causal by scores": (CAUSAL, masked_causally, ()),
+    "causal": (CAUSAL, None, (causal,)),
+    "window": ({**CAUSAL, "window": (5, 0)}, None, (causal, near)),
+    "prefix": ({**CAUSAL, "prefix": 9}, None, (prefix,)),
+    "documents": ({"mask": grid(same_document)[0, 0]}, None, (same_document,)),
+    "documents, causal": (
+        {**CAUSAL, "mask": grid(same_document)},
+        None,
+        (causal, same_document),
+    ),
+    "documents, alibi": (
+        {**CAUSAL, "mask": grid(same_document), "alibi_slopes": SLOPES},
+        alibi,
+        (causal, same_document),
+    ),
+    "neighbourhood": ({"mask": grid(neighbours)}, None, (neighbours,)),
+    "dilated window": ({"mask": grid(dilated)}, None, (dilated,)),
+    "by batch and head": ({"mask": grid(of_heads)}, None, (of_heads,)),
+}
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+@pytest.mark.parametrize("name", FLEX)
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.filterwarnings("ignore:return_lse is deprecated")
+def test_agreement_with_flex_attention(name, dtype):
+    flex = pytest.importorskip(
+        "torch.nn.attention.flex_attention", reason="this PyTorch has no FlexAttention"
+    )
+    ours, score_mod, masks = FLEX[name]
+    q, k, v = tensors(**SIZES, dtype=dtype)
+    block_mask = None
+    if masks:
+        lengths = [SIZES[name] for name in ("B", "Hq", "Sq", "Sk")]
+        mask_mod = flex.and_masks(*masks)
+        block_mask = flex.create_block_mask(mask_mod, *lengths, device="cpu")
+    expected, lse = flex.flex_attention(
+        *(x.double() for x in (q, k, v)),
+        score_mod=score_mod,
+        block_mask=block_mask,
+        enable_gqa=True,
+        return_lse=True,
+    )
+    check_agreement(q, k, v, ours, expected, lse)
+
+
+def test_the_table_tells_cases_apart():
+    """Each function of the table changes the result by more than the bound."""
+    q, k, v = tensors(**SIZES)
+    plain, limit = fa.reference.attention(q, k, v, return_bounds=True)
+    for name, (ours, _, _) in FLEX.items():
+        if ours:
+            changed = fa.reference.attention(q, k, v, **ours)
+            assert ((changed - plain).abs() > 4 * limit).any(), name
 
 
 def test_tensors_are_not_copied():

@@ -45,7 +45,7 @@ CLAUSES = {
     },
 }
 REFUSED = {
-    *("score", "visible", "empty_row"),
+    *("score", "visible"),
     *("q_offsets", "page_table", "dropout_p", "precision", "q"),
 }
 COMBINED = {

@@ -141,6 +141,7 @@ TEST_F(AttentionTest, Supported) {
                         "#fa.chunk<bottom_right, size = 3>] "
                         "{empty_row = \"nan\"}"),
             "");
+  EXPECT_EQ(unsupported("{empty_row = \"uniform\"}"), "");
   EXPECT_EQ(unsupported("segments(%s, %s : tensor<1x8xi32>, tensor<1x8xi32>)"),
             "");
   EXPECT_EQ(unsupported("", "bf16", "16"), "");
@@ -161,8 +162,6 @@ TEST_F(AttentionTest, UnsupportedIsNamed) {
   for (std::string word : {"tf32", "tf32x3"})
     EXPECT_EQ(unsupported("{precision = \"" + word + "\"}", "f32"),
               message("'precision = " + word + "'"));
-  EXPECT_EQ(unsupported("{empty_row = \"uniform\"}"),
-            message("'empty_row = uniform'"));
 }
 
 TEST_F(AttentionTest, UnsupportedNumbersComeWithTheRange) {

@@ -63,7 +63,7 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
        [](Op op) { return op.getLayoutKind() == Layout::BSHD; }},
       {"empty_row = nan", true,
        [](Op op) { return op.getEmptyRowKind() == EmptyRow::NaN; }},
-      {"empty_row = uniform", false,
+      {"empty_row = uniform", true,
        [](Op op) { return op.getEmptyRowKind() == EmptyRow::Uniform; }},
       {"precision = tf32x3", false,
        [](Op op) { return op.getPrecisionKind() == Precision::TF32x3; }},

@@ -269,6 +269,44 @@ RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
   return {step.max, sum, acc, old.isMean};
 }
 
+/// `acc` with the mean of V over the keys of the sequence in the rows
+/// `isEmpty`. Rows without an empty one beside them in their warp do not wait
+/// for it.
+Value AttentionTiler::emitUniformRows(const BlockContext &block, Value isEmpty,
+                                      Value acc) {
+  const SequenceLengths &lengths = block.visibility.lengths;
+  // Rows behind the last query look empty, and nobody asks for them.
+  VectorType rowType = b.vector({tileQ}, b.getI32Type());
+  Value row = b.create<TileIndexOp>(rowType, block.visibility.firstRow,
+                                    /*dim=*/0);
+  Value isQuery = b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, row,
+                                          b.spread(lengths.queries, rowType));
+  isEmpty = b.create<arith::AndIOp>(isEmpty, isQuery);
+  Value none = b.create<arith::ConstantIntOp>(0, 1);
+  Value isAnyEmpty = b.create<vector::MultiDimReductionOp>(
+      vector::CombiningKind::OR, isEmpty, none, ArrayRef<int64_t>{0});
+
+  VectorType tile = b.f32Vector({tileQ, paddedDv});
+  Value isEmptyTile = b.spreadRows(isEmpty, paddedDv);
+  Value start =
+      b.create<arith::SelectOp>(isEmptyTile, b.splat(tile, 0.0f), acc);
+  Value keys = b.toIndex(lengths.keys);
+  Value plane = emitPlane(views.value, block.batch, emitKVHead(block.head),
+                          getAsOpFoldResult(keys), b.getIndexAttr(dims.Dv));
+  Value count = b.create<arith::SIToFPOp>(b.getF32Type(), lengths.keys);
+  Value share = b.create<arith::DivFOp>(b.f32(1.0f), count);
+  Value end = b.create<arith::SelectOp>(isAnyEmpty, keys, b.index(0));
+  auto loop = b.create<scf::ForOp>(b.index(0), end, b.index(1), start);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(loop.getBody());
+  Value old = loop.getRegionIterArg(0);
+  Value values = emitEachRow(plane, loop.getInductionVar(), b.index(0), tile);
+  Value next = b.create<math::FmaOp>(values, b.spread(share, tile), old);
+  b.create<scf::YieldOp>(
+      b.create<arith::SelectOp>(isEmptyTile, next, old).getResult());
+  return loop.getResult(0);
+}
+
 /// The products of the query rows with one key, a few columns at a time: a
 /// thread's part of Q may be half of its registers.
 Value AttentionTiler::emitKeyProducts(const BlockContext &block, Value key) {

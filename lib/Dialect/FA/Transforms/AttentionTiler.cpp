@@ -340,7 +340,10 @@ void AttentionTiler::emitEnd(const BlockContext &block, const RowState &state) {
   FinishedRows rows =
       emitFinishedRows(b, state.max, state.sum, state.isMean, block.sink,
                        op.getEmptyRowKind(), block.noQuery);
-  Value output = emitOutput(b, rows, state.acc);
+  Value acc = state.acc;
+  if (rows.emptyRow == EmptyRow::Uniform)
+    acc = emitUniformRows(block, rows.isEmpty, acc);
+  Value output = emitOutput(b, rows, acc);
   Value plane = emitPlane(views.output, block.batch, block.head,
                           fold(views.queries), b.getIndexAttr(dims.Dv));
   auto element = cast<MemRefType>(plane.getType()).getElementType();

@@ -114,6 +114,7 @@ private:
   RowState emitKeyByKey(const BlockContext &block);
   RowState emitKeyStep(const BlockContext &block, Value key,
                        const RowState &old);
+  Value emitUniformRows(const BlockContext &block, Value isEmpty, Value acc);
   Value emitKeyProducts(const BlockContext &block, Value key);
   Value emitEachRow(Value plane, Value key, Value column, VectorType tile);
 

@@ -224,11 +224,13 @@ Value mlir::fa::emitOutput(TileBuilder &b, const FinishedRows &rows,
     inverse = b.create<arith::SelectOp>(rows.isMean, one,
                                         b.create<arith::DivFOp>(one, rows.sum));
   Value output = b.create<arith::MulFOp>(acc, b.spreadRows(inverse, columns));
-  float fill = rows.emptyRow == EmptyRow::NaN
-                   ? std::numeric_limits<float>::quiet_NaN()
-                   : 0.0f;
-  output = b.create<arith::SelectOp>(b.spreadRows(rows.isEmpty, columns),
-                                     b.splat(tile, fill), output);
+  Value fill = acc;
+  if (rows.emptyRow != EmptyRow::Uniform)
+    fill = b.splat(tile, rows.emptyRow == EmptyRow::NaN
+                             ? std::numeric_limits<float>::quiet_NaN()
+                             : 0.0f);
+  output = b.create<arith::SelectOp>(b.spreadRows(rows.isEmpty, columns), fill,
+                                     output);
   if (!rows.noQuery)
     return output;
   return b.create<arith::SelectOp>(b.spreadRows(rows.noQuery, columns),

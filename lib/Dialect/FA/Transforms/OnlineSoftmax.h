@@ -134,7 +134,8 @@ FinishedRows emitFinishedRows(TileBuilder &b, Value max, Value partialSums,
                               Value isMean, Value sink, EmptyRow emptyRow,
                               Value noQuery);
 
-/// Emits O = u / l, a tile of f32; u in the rows of `isMean`.
+/// Emits O = u / l, a tile of f32; u in the rows of `isMean`, and in empty ones
+/// where these are uniform.
 Value emitOutput(TileBuilder &b, const FinishedRows &rows, Value acc);
 
 /// Emits LSE = (r + log2 l) ln 2 of each row.

@@ -45,12 +45,12 @@ func.func @clause(%q: !mem, %o: !mem) {
 
 // -----
 
-#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 2, query = shared>
 !mem = memref<1x1x16x16xf16>
 module attributes {fa.target = "sm_80"} {
-func.func @uniform_rows(%q: !mem, %o: !mem) {
-  // expected-error @+1 {{'empty_row = uniform' is not supported yet}}
-  fa.attention %q, %q, %q outs(%o : !mem) {schedule = #schedule, empty_row = "uniform"} : !mem, !mem, !mem
+func.func @splits(%q: !mem, %o: !mem) {
+  // expected-error @+1 {{'schedule with splits above 1' is not supported yet}}
+  fa.attention %q, %q, %q outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
   return
 }
 }

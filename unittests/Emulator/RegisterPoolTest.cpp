@@ -112,8 +112,8 @@ TEST(RegisterPool, wrongUses) {
        "setmaxnreg.dec.sync.aligned.u32 to 80 does not lower the 64 registers "
        "that a thread has"},
       {"setp.lt.u32 %p0, %lane, 9; @%p0 setmaxnreg.dec.sync.aligned.u32 40;",
-       "setmaxnreg.dec.sync.aligned.u32 is .aligned but not all lanes of the "
-       "warp execute it"},
+       "setmaxnreg.dec.sync.aligned.u32 is .aligned but not all 32 lanes of "
+       "the warp execute it"},
       {"setp.eq.u32 %p0, %warp, 0; @%p0 setmaxnreg.inc.sync.aligned.u32 72; "
        "@!%p0 setmaxnreg.inc.sync.aligned.u32 80;",
        "setmaxnreg.inc to 80 where another warp of the warpgroup asked for 72"},

@@ -61,6 +61,7 @@ struct MemoryAux {
   uint8_t flags; ///< kWideRegister, kSigned, kWideAddress
   uint8_t space; ///< Space, or kGeneric
   static constexpr uint8_t kWideRegister = 1, kSigned = 2, kWideAddress = 4;
+  static constexpr uint8_t kRed = 8;      ///< no result
   static constexpr uint8_t kCluster = 16; ///< .shared::cluster
   static constexpr uint8_t kGeneric = 255;
   uint32_t pack() const {
@@ -69,6 +70,20 @@ struct MemoryAux {
   static MemoryAux unpack(uint32_t v) {
     return {uint8_t(v), uint8_t(v >> 8), uint8_t(v >> 16), uint8_t(v >> 24)};
   }
+};
+
+/// What atom and red do, in Instruction::d.
+enum class AtomicOp : uint32_t {
+  Add,
+  Min,
+  Max,
+  Inc,
+  Dec,
+  And,
+  Or,
+  Xor,
+  Exch,
+  Cas
 };
 
 /// Special registers that a warp fills in when it starts.

@@ -103,21 +103,20 @@ void FamilyDecoders::st() {
   access(s.operands[0], s.operands[1], false);
 }
 
-/// add 0, min 1, max 2, inc 3, dec 4, and 5, or 6, xor 7, exch 8, cas 9.
-static uint32_t atomicOperation(const OpcodeMatch &m) {
-  static constexpr const char *kNames[] = {"add", "min", "max", "inc",  "dec",
-                                           "and", "or",  "xor", "exch", "cas"};
-  uint32_t op = 0;
-  while (op < 9 && !m.has(kNames[op]))
-    ++op;
-  return op;
+static AtomicOp atomicOperation(const OpcodeMatch &m) {
+  static constexpr const char *kNames[] = {"add", "min", "max", "inc", "dec",
+                                           "and", "or",  "xor", "exch"};
+  for (uint32_t op = 0; op < std::size(kNames); ++op)
+    if (m.has(kNames[op]))
+      return AtomicOp(op);
+  return AtomicOp::Cas;
 }
 
 // atom.op d, [a], b{, c} and red.op [a], b. PTX ISA 9.1 section 9.7.13.5-7. The
 // rows say which operation has which types.
 void FamilyDecoders::atom() {
-  uint32_t op = atomicOperation(m);
-  bool isRed = m.row->mnemonic[0] == 'r', isCas = op == 9;
+  AtomicOp op = atomicOperation(m);
+  bool isRed = m.row->mnemonic[0] == 'r', isCas = op == AtomicOp::Cas;
   size_t count = m.has("v8") ? 8 : m.has("v4") ? 4 : m.has("v2") ? 2 : 1;
   size_t least = (isRed ? 2 : 3) + isCas;
   f.needOperands(s, least, least + m.has("L2::cache_hint"));
@@ -126,7 +125,7 @@ void FamilyDecoders::atom() {
   MemoryAux aux{uint8_t(bytes), uint8_t(count), 0, spaceWord()};
   uint8_t word = aux.space;
   d.inst.dst = kNone;
-  d.inst.d = op;
+  d.inst.d = uint32_t(op);
   // Without a word atomics are relaxed.
   if (!(m.mods & (mod::acquire_ | mod::release_ | mod::acq_rel_)))
     d.inst.mods |= mod::relaxed_;
@@ -149,7 +148,7 @@ void FamilyDecoders::atom() {
   if (isCas && bytes < 16)
     data(&Instruction::c, kFieldC, s.operands[at + 1], wide);
   if (isRed)
-    aux.flags |= 8;
+    aux.flags |= MemoryAux::kRed;
   if (m.has("shared::cluster"))
     aux.flags |= MemoryAux::kCluster;
   if (wide)

@@ -19,9 +19,9 @@
 using namespace ptxvm;
 
 namespace {
-enum Op { Add, Min, Max, Inc, Dec, And, Or, Xor, Exch, Cas };
+using enum AtomicOp;
 
-template <typename T> T combine(uint32_t op, T old, T b) {
+template <typename T> T combine(AtomicOp op, T old, T b) {
   using U = std::make_unsigned_t<T>;
   switch (op) {
   case Add:
@@ -100,7 +100,7 @@ Flow run(Warp &w, const Instruction &i, Combine combine) {
     unsigned l = unsigned(__builtin_ctz(m));
     Word *p = reinterpret_cast<Word *>(a.pointer[l]), next = 0;
     Word old = exchange<Word>(p, [&](Word old) {
-      if (i.d == Cas)
+      if (AtomicOp(i.d) == Cas)
         return next = old == Word(b[l]) ? Word(c[l]) : old;
       return next = combine(old, Word(b[l]));
     });
@@ -114,7 +114,7 @@ Flow run(Warp &w, const Instruction &i, Combine combine) {
 template <typename T> Flow integer(Warp &w, const Instruction &i) {
   using Word = std::make_unsigned_t<T>;
   using Slot = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-  uint32_t op = i.d;
+  AtomicOp op = AtomicOp(i.d);
   return run<Word, Slot>(
       w, i, [=](Word x, Word y) { return Word(combine<T>(op, T(x), T(y))); });
 }
@@ -161,7 +161,7 @@ Flow vectors(Warp &w, const Instruction &i) {
   if (!resolveAccess(w, i, request, a))
     return Flow::Stop;
   const uint32_t *to = w.lists + i.list, *from = to + aux.count;
-  bool isRed = aux.flags & 8;
+  bool isRed = aux.flags & MemoryAux::kRed;
   auto combine = kOperations[i.d];
   for (uint32_t m = w.mask; m; m &= m - 1) {
     unsigned l = unsigned(__builtin_ctz(m));

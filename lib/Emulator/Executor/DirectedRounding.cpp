@@ -9,30 +9,16 @@
 // operation. This file is compiled with -frounding-math and not vectorised.
 //
 //===----------------------------------------------------------------------===//
-#include "../Decoder/Modifiers.h"
 #include "Handlers.h"
+#include "HostRounding.h"
 #include "Machine.h"
 #include "SmallFloat.h"
 
-#include <cfenv>
 #include <cmath>
 
 using namespace ptxvm;
 
 namespace {
-class RoundingScope {
-public:
-  explicit RoundingScope(uint64_t mods) : old(std::fegetround()) {
-    std::fesetround(mods & mod::rz_   ? FE_TOWARDZERO
-                    : mods & mod::rm_ ? FE_DOWNWARD
-                                      : FE_UPWARD);
-  }
-  ~RoundingScope() { std::fesetround(old); }
-
-private:
-  int old;
-};
-
 template <typename T> T input(T x, uint64_t mods) {
   if constexpr (sizeof(T) == 4)
     return mods & mod::ftz_ ? flush(x) : x;
@@ -59,7 +45,7 @@ Flow each(Warp &w, const Instruction &i, Op op) {
                z = input(c[l], i.mods);
     volatile T r;
     {
-      RoundingScope scope(i.mods);
+      HostRounding scope(i.mods);
       r = op(x, y, z);
     }
     d[l] = output(T(r), i.mods);

@@ -42,19 +42,10 @@ inline void transpose(uint32_t (&words)[32]) {
   std::memcpy(words, s, sizeof(s));
 }
 
-bool checkAligned(Warp &w) {
-  if (w.mask == ~0u) [[likely]]
-    return true;
-  w.cta->fault(w, "warp-sync",
-               w.cta->launch.kernel.info.instructions[w.pc].opcode +
-                   " is .aligned but not all 32 lanes of the warp execute it");
-  return false;
-}
-
 bool resolveRows(Warp &w, const Instruction &i, unsigned count, bool isStore,
                  Access &a) {
   MemoryAux aux = MemoryAux::unpack(i.aux);
-  if (!checkAligned(w))
+  if (!needsWholeWarp(w))
     return false;
   uint32_t mask = count == 4 ? ~0u : (1u << 8 * count) - 1;
   AccessRequest request{mask,
@@ -151,7 +142,7 @@ Flow store(Warp &w, const Instruction &i) {
 }
 
 Flow move(Warp &w, const Instruction &i) {
-  if (!checkAligned(w))
+  if (!needsWholeWarp(w))
     return Flow::Stop;
   alignas(64) uint32_t words[32];
   std::memcpy(words, w.regs + i.a, sizeof(words));

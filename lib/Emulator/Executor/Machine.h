@@ -230,6 +230,16 @@ bool selectGroup(Warp &w, unsigned skip = 0);
 /// on. The handler returns Flow::Block then.
 Flow parkActive(Warp &w, Group::State state, uint32_t wanted, uint32_t barrier);
 
+/// The fault of an .aligned instruction that part of a warp executes.
+void faultNotAligned(Warp &w);
+/// False, after that fault, unless all 32 lanes are here.
+inline bool needsWholeWarp(Warp &w) {
+  if (w.mask == ~0u) [[likely]]
+    return true;
+  faultNotAligned(w);
+  return false;
+}
+
 // AsyncCopy.cpp
 /// Moves the bytes of the copies of groups older than `pending` open ones.
 void completeCopies(Warp &w, uint32_t lanes, uint32_t pending);

@@ -30,15 +30,6 @@ struct Fragments {
         c(b + o.registersOfB()) {}
 };
 
-bool needsWholeWarp(Warp &w) {
-  if (w.mask == ~0u)
-    return true;
-  w.cta->fault(w, "barrier-divergence",
-               "mma.sync is .aligned but not all 32 lanes of the warp "
-               "execute it");
-  return false;
-}
-
 template <MmaElement E> inline float floatElement(uint32_t x) {
   switch (E) {
   case MmaElement::F16:

@@ -11,12 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Decoder/MmaOperands.h"
-#include "../Decoder/Modifiers.h"
 #include "Handlers.h"
+#include "HostRounding.h"
 #include "Machine.h"
 #include "SmallFloat.h"
 
-#include <cfenv>
 #include <cmath>
 
 using namespace ptxvm;
@@ -26,40 +25,29 @@ double *lanesOf(Warp &w, uint32_t at) {
   return reinterpret_cast<double *>(w.regs + at);
 }
 
-int hostRounding(uint64_t mods) {
-  return mods & mod::rz_   ? FE_TOWARDZERO
-         : mods & mod::rm_ ? FE_DOWNWARD
-         : mods & mod::rp_ ? FE_UPWARD
-                           : FE_TONEAREST;
-}
-
 Flow mmaF64(Warp &w, const Instruction &i) {
-  if (w.mask != ~0u) {
-    w.cta->fault(w, "barrier-divergence",
-                 "mma.sync is .aligned but not all 32 lanes of the warp "
-                 "execute it");
+  if (!needsWholeWarp(w))
     return Flow::Stop;
-  }
   MmaOperands o = MmaOperands::unpack(i.aux);
   const uint32_t *d = w.lists + i.list, *a = d + o.registersOfC(),
                  *b = a + o.registersOfA(), *c = b + o.registersOfB();
   unsigned tall = o.rows > 8;
   double result[4][32];
-  int old = std::fegetround();
-  std::fesetround(hostRounding(i.mods));
-  for (unsigned r = 0; r < o.registersOfC(); ++r)
-    for (unsigned l = 0; l < 32; ++l) {
-      unsigned row = (l >> 2), half = r >> 1, column = 2 * (l & 3) + (r & 1);
-      volatile double sum = lanesOf(w, c[r])[l];
-      for (unsigned k = 0; k < o.depth; ++k) {
-        unsigned ra = tall ? 2 * (k >> 2) + half : k >> 2;
-        double x = lanesOf(w, a[ra])[4 * row + (k & 3)];
-        double y = lanesOf(w, b[k >> 2])[4 * column + (k & 3)];
-        sum = std::fma(x, y, double(sum));
+  {
+    HostRounding scope(i.mods);
+    for (unsigned r = 0; r < o.registersOfC(); ++r)
+      for (unsigned l = 0; l < 32; ++l) {
+        unsigned row = (l >> 2), half = r >> 1, column = 2 * (l & 3) + (r & 1);
+        volatile double sum = lanesOf(w, c[r])[l];
+        for (unsigned k = 0; k < o.depth; ++k) {
+          unsigned ra = tall ? 2 * (k >> 2) + half : k >> 2;
+          double x = lanesOf(w, a[ra])[4 * row + (k & 3)];
+          double y = lanesOf(w, b[k >> 2])[4 * column + (k & 3)];
+          sum = std::fma(x, y, double(sum));
+        }
+        result[r][l] = sum;
       }
-      result[r][l] = sum;
-    }
-  std::fesetround(old);
+  }
   for (unsigned r = 0; r < o.registersOfC(); ++r)
     for (unsigned l = 0; l < 32; ++l)
       lanesOf(w, d[r])[l] = canonical(result[r][l]);

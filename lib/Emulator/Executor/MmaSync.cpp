@@ -194,12 +194,8 @@ void multiplyWide(Warp &w, const uint32_t *d, const uint32_t *a,
 
 template <unsigned K, bool IsBfloat, bool IsHalfAccumulator>
 Flow mma(Warp &w, const Instruction &i) {
-  if (w.mask != ~0u) {
-    w.cta->fault(w, "warp-sync",
-                 "mma.sync is .aligned but not all 32 lanes of the warp "
-                 "execute it");
+  if (!needsWholeWarp(w))
     return Flow::Stop;
-  }
   constexpr unsigned kAcc = IsHalfAccumulator ? 2 : 4, kBlocks = K / 8;
   const uint32_t *d = w.lists + i.list, *a = d + kAcc, *b = a + 2 * kBlocks,
                  *c = b + kBlocks;

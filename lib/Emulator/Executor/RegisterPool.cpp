@@ -76,9 +76,7 @@ bool isWrong(Warp &w, const Instruction &i, const char *word) {
   const std::string &opcode =
       w.cta->launch.kernel.info.instructions[w.pc].opcode;
   if (w.mask != w.live) {
-    w.cta->fault(w, "barrier-divergence",
-                 opcode + " is .aligned but not all lanes of the warp execute "
-                          "it");
+    faultNotAligned(w);
     return true;
   }
   uint32_t wanted = uint32_t(i.imm);

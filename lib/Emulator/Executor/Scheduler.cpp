@@ -15,6 +15,12 @@
 
 using namespace ptxvm;
 
+void ptxvm::faultNotAligned(Warp &w) {
+  w.cta->fault(w, "warp-sync",
+               w.cta->launch.kernel.info.instructions[w.pc].opcode +
+                   " is .aligned but not all 32 lanes of the warp execute it");
+}
+
 /// Instructions a warp issues before another gets its turn. Long enough to cost
 /// nothing; short enough that a spinning warp lets the others work.
 static constexpr uint64_t kQuantum = 4096;

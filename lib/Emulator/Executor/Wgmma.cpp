@@ -40,15 +40,6 @@ bool refuse(Warp &w, const char *origin, const std::string &message,
   return false;
 }
 
-bool checkAligned(Warp &w) {
-  if (w.mask == ~0u) [[likely]]
-    return true;
-  w.cta->fault(w, "warp-sync",
-               opcodeOf(w, w.pc) +
-                   " is .aligned but not all 32 lanes of the warp execute it");
-  return false;
-}
-
 /// One value of a 64-bit register that all lanes must agree on.
 bool readUniform(Warp &w, uint32_t slot, const char *name, uint64_t &value) {
   const uint64_t *lanes = reinterpret_cast<const uint64_t *>(w.regs + slot);
@@ -215,7 +206,7 @@ Flow multiply(Warp &w, const Instruction &i) {
   WgmmaState &state = stateOf(cta);
   WgmmaState::Warpgroup &group = state.groups[w.index / 4];
   WgmmaOperation here;
-  if (!checkAligned(w) || !readOperands(w, i, here))
+  if (!needsWholeWarp(w) || !readOperands(w, i, here))
     return Flow::Stop;
   bool fits = group.arrived ? checkAgreement(w, *group.operation, here)
                             : open(w, state, group, here);
@@ -236,7 +227,7 @@ Flow multiply(Warp &w, const Instruction &i) {
 }
 
 Flow fence(Warp &w, const Instruction &) {
-  if (!checkAligned(w))
+  if (!needsWholeWarp(w))
     return Flow::Stop;
   for (CTAObserver *o : w.cta->onWgmma)
     o->wgmmaFence(groupEvent(w, 0));
@@ -244,7 +235,7 @@ Flow fence(Warp &w, const Instruction &) {
 }
 
 Flow commit(Warp &w, const Instruction &) {
-  if (!checkAligned(w))
+  if (!needsWholeWarp(w))
     return Flow::Stop;
   stateOf(*w.cta).warps[w.index].commit();
   for (CTAObserver *o : w.cta->onWgmma)
@@ -253,7 +244,7 @@ Flow commit(Warp &w, const Instruction &) {
 }
 
 Flow wait(Warp &w, const Instruction &i) {
-  if (!checkAligned(w))
+  if (!needsWholeWarp(w))
     return Flow::Stop;
   uint32_t pending = uint32_t(i.imm);
   stateOf(*w.cta).warps[w.index].wait(w, pending);

@@ -70,14 +70,13 @@ Flow eachLane(Warp &w, const Instruction &i, AccessKind kind, Body body) {
 
 Flow atomic(Warp &w, const Instruction &i) {
   const uint32_t *d = w.lists + i.list, *b = d + 2, *c = d + 4;
-  constexpr uint32_t kCas = 9;
+  bool isCas = AtomicOp(i.d) == AtomicOp::Cas;
   bool hasWritten = false;
   Flow flow = eachLane(w, i, AccessKind::Atomic, [&](u128 *p, unsigned l) {
     u128 value = get(w, b, l);
-    u128 old = i.d == kCas ? compareExchange(p, value, get(w, c, l))
-                           : exchange(p, value);
-    hasWritten |=
-        i.d == kCas ? old == value && value != get(w, c, l) : old != value;
+    u128 old =
+        isCas ? compareExchange(p, value, get(w, c, l)) : exchange(p, value);
+    hasWritten |= isCas ? old == value && value != get(w, c, l) : old != value;
     set(w, d, l, old);
   });
   w.hasWritten &= hasWritten;

@@ -13,26 +13,15 @@
 // -frounding-math.
 //
 //===----------------------------------------------------------------------===//
-#include "../Decoder/Modifiers.h"
 #include "../Decoder/WmmaOperands.h"
 #include "Handlers.h"
+#include "HostRounding.h"
 #include "MemoryAccess.h"
 #include "TensorModel.h"
-
-#include <cfenv>
 
 using namespace ptxvm;
 
 namespace {
-bool needsWholeWarp(Warp &w) {
-  if (w.mask == ~0u)
-    return true;
-  w.cta->fault(w, "barrier-divergence",
-               w.cta->launch.kernel.info.instructions[w.pc].opcode +
-                   " is .aligned but not all 32 lanes of the warp execute it");
-  return false;
-}
-
 /// The addresses of one access of all lanes, in the warp's scratch. What they
 /// start from is read first: the destination may hold it.
 class FragmentAccess {
@@ -189,18 +178,29 @@ int32_t toInteger(WmmaElement e, uint64_t bits) {
   }
 }
 
-/// The fragments of one product and its registers.
-struct Operands {
+/// The operands of one product: fragments, registers and values.
+template <typename T> struct Operands {
   WmmaProduct p;
   WmmaFragment fd, fa, fb, fc;
-  const uint32_t *d, *a, *b, *c;
-  Operands(const Warp &w, const Instruction &i)
+  const uint32_t *d; ///< registers of the result
+  struct {
+    Matrix<T> a, b, acc;
+  } values;
+
+  /// `convert` makes a value of an element's bits.
+  template <typename Convert>
+  Operands(const Warp &w, const Instruction &i, Convert convert)
       : p(WmmaProduct::unpack(i.aux)),
         fd(p.shape.fragment(WmmaFragment::CD, p.d)),
         fa(p.shape.fragment(WmmaFragment::A, p.a)),
         fb(p.shape.fragment(WmmaFragment::B, p.b)),
-        fc(p.shape.fragment(WmmaFragment::CD, p.c)), d(w.lists + i.list),
-        a(d + fd.registers()), b(a + fa.registers()), c(b + fb.registers()) {}
+        fc(p.shape.fragment(WmmaFragment::CD, p.c)), d(w.lists + i.list) {
+    const uint32_t *a = d + fd.registers(), *b = a + fa.registers(),
+                   *c = b + fb.registers();
+    gather(w, a, fa, values.a, [&](uint64_t x) { return convert(p.a, x); });
+    gather(w, b, fb, values.b, [&](uint64_t x) { return convert(p.b, x); });
+    gather(w, c, fc, values.acc, [&](uint64_t x) { return convert(p.c, x); });
+  }
 };
 
 /// Eight columns of a product at once, under a truncating model.
@@ -231,12 +231,9 @@ void multiplyTruncated(const WmmaProduct &p, TensorModel model,
 Flow multiplyFloats(Warp &w, const Instruction &i) {
   if (!needsWholeWarp(w))
     return Flow::Stop;
-  Operands o(w, i);
+  Operands<float> o(w, i, toFloat);
   const WmmaShape &s = o.p.shape;
-  Matrix<float> a, b, acc;
-  gather(w, o.a, o.fa, a, [&](uint64_t x) { return toFloat(o.p.a, x); });
-  gather(w, o.b, o.fb, b, [&](uint64_t x) { return toFloat(o.p.b, x); });
-  gather(w, o.c, o.fc, acc, [&](uint64_t x) { return toFloat(o.p.c, x); });
+  auto &[a, b, acc] = o.values;
   TensorModel model = w.cta->launch.options.tensorModel;
   if (model != TensorModel::Fma)
     multiplyTruncated(o.p, model, a, b, acc);
@@ -255,26 +252,20 @@ Flow multiplyFloats(Warp &w, const Instruction &i) {
 Flow multiplyDoubles(Warp &w, const Instruction &i) {
   if (!needsWholeWarp(w))
     return Flow::Stop;
-  Operands o(w, i);
+  Operands<double> o(
+      w, i, [](WmmaElement, uint64_t x) { return std::bit_cast<double>(x); });
   const WmmaShape &s = o.p.shape;
-  Matrix<double> a, b, acc;
-  auto get = [](uint64_t x) { return std::bit_cast<double>(x); };
-  gather(w, o.a, o.fa, a, get);
-  gather(w, o.b, o.fb, b, get);
-  gather(w, o.c, o.fc, acc, get);
-  int old = std::fegetround();
-  std::fesetround(i.mods & mod::rz_   ? FE_TOWARDZERO
-                  : i.mods & mod::rm_ ? FE_DOWNWARD
-                  : i.mods & mod::rp_ ? FE_UPWARD
-                                      : FE_TONEAREST);
-  for (unsigned m = 0; m < s.m; ++m)
-    for (unsigned n = 0; n < s.n; ++n) {
-      volatile double sum = acc[m][n];
-      for (unsigned k = 0; k < s.k; ++k)
-        sum = std::fma(a[m][k], b[n][k], double(sum));
-      acc[m][n] = sum;
-    }
-  std::fesetround(old);
+  auto &[a, b, acc] = o.values;
+  {
+    HostRounding scope(i.mods);
+    for (unsigned m = 0; m < s.m; ++m)
+      for (unsigned n = 0; n < s.n; ++n) {
+        volatile double sum = acc[m][n];
+        for (unsigned k = 0; k < s.k; ++k)
+          sum = std::fma(a[m][k], b[n][k], double(sum));
+        acc[m][n] = sum;
+      }
+  }
   scatter(w, o.d, o.fd, acc,
           [](double x) { return std::bit_cast<uint64_t>(canonical(x)); });
   return Flow::Next;
@@ -291,12 +282,9 @@ int32_t multiplyOne(const WmmaProduct &p, int32_t x, int32_t y) {
 Flow multiplyIntegers(Warp &w, const Instruction &i) {
   if (!needsWholeWarp(w))
     return Flow::Stop;
-  Operands o(w, i);
+  Operands<int32_t> o(w, i, toInteger);
   const WmmaShape &s = o.p.shape;
-  Matrix<int32_t> a, b, acc;
-  gather(w, o.a, o.fa, a, [&](uint64_t x) { return toInteger(o.p.a, x); });
-  gather(w, o.b, o.fb, b, [&](uint64_t x) { return toInteger(o.p.b, x); });
-  gather(w, o.c, o.fc, acc, [](uint64_t x) { return int32_t(x); });
+  auto &[a, b, acc] = o.values;
   for (unsigned m = 0; m < s.m; ++m)
     for (unsigned n = 0; n < s.n; ++n) {
       int64_t sum = acc[m][n];

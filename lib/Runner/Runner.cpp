@@ -17,13 +17,13 @@
 #include "fa/Runner/InputGenerator.h"
 #include "fa/Runner/Launch.h"
 #include "fa/Runner/Oracle.h"
+#include "fa/Support/HostMemory.h"
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <unistd.h>
 
 namespace farun {
 
@@ -174,8 +174,7 @@ Status Run::checkMemory() const {
     what = "the operands, results and workspace";
   bytes += double(*workspaceBytes);
   // A device on the host holds all of it once more.
-  double available =
-      double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE)) / 2;
+  double available = double(hostMemoryBudget());
   if (bytes <= available)
     return {};
   std::string extents;

@@ -10,13 +10,14 @@
 //===----------------------------------------------------------------------===//
 #include "Arguments.h"
 
+#include "fa/Support/HostMemory.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <unistd.h>
 
 using namespace farun;
 using Problem = std::optional<std::string>;
@@ -152,9 +153,7 @@ Problem Arguments::addOutput(const std::string &rest) {
   for (int64_t n : shape)
     bytes *= double(n);
   // The array, the device's copy, and a mark for each byte of that.
-  double memory =
-      double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
-  if (bytes * 3 > memory)
+  if (bytes * 3 > 2 * double(hostMemoryBudget()))
     return "this output has more bytes than a third of this machine's memory";
   Buffer b;
   b.output = rest.substr(0, colon);

@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "GridRunner.h"
 
-#include "../Memory/HostMemory.h"
+#include "fa/Support/HostMemory.h"
 
 #include <algorithm>
 #include <chrono>
@@ -78,7 +78,7 @@ void GridRunner::run() {
   if (!threads)
     threads = std::max(1u, std::thread::hardware_concurrency());
   uint64_t fitting =
-      std::max<uint64_t>(1, hostMemoryBudget() / clusterBytes(launch));
+      std::max<uint64_t>(1, farun::hostMemoryBudget() / clusterBytes(launch));
   threads =
       unsigned(std::min<uint64_t>({threads, total, kMaxThreads, fitting}));
   mostResidents = std::min(mostResidents, fitting);

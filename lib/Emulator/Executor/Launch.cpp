@@ -11,10 +11,11 @@
 //===----------------------------------------------------------------------===//
 #include "../Decoder/InstructionTable.h"
 #include "../Decoder/ModuleImpl.h"
-#include "../Memory/HostMemory.h"
 #include "DeviceState.h"
 #include "GridRunner.h"
 #include "Handlers.h"
+
+#include "fa/Support/HostMemory.h"
 
 #include <chrono>
 #include <new>
@@ -187,7 +188,7 @@ Report SingleLaunch::run(const Module &module, const std::string &kernelName,
     return invalid(wrong);
   }
   launch.sharedBytes = uint32_t(shared);
-  if (clusterBytes(launch) > hostMemoryBudget())
+  if (clusterBytes(launch) > farun::hostMemoryBudget())
     return invalid(memoryProblem(k));
   launch.printer = &printer;
   launch.progress = &progress;

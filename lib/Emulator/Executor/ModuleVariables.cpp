@@ -10,9 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "../Decoder/ModuleImpl.h"
-#include "../Memory/HostMemory.h"
 #include "../Parser/Parser.h"
 #include "DeviceState.h"
+
+#include "fa/Support/HostMemory.h"
 
 using namespace ptxvm;
 
@@ -58,7 +59,7 @@ DeviceState::load(const Module &module,
     fresh.push_back(v);
     total += v->bytes;
     // At first each byte has a mark, whether it is initialised.
-    if (total + v->bytes <= hostMemoryBudget())
+    if (total + v->bytes <= farun::hostMemoryBudget())
       continue;
     Diagnostic d;
     d.origin = "launch";

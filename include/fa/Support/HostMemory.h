@@ -10,17 +10,17 @@
 // it is asked for.
 //
 //===----------------------------------------------------------------------===//
-#ifndef FA_LIB_EMULATOR_MEMORY_HOSTMEMORY_H
-#define FA_LIB_EMULATOR_MEMORY_HOSTMEMORY_H
+#ifndef FA_SUPPORT_HOSTMEMORY_H
+#define FA_SUPPORT_HOSTMEMORY_H
 
 #include <cstdint>
 
-namespace ptxvm {
+namespace farun {
 
 /// Half of the physical memory: the other half is for checkers and the rest of
 /// the system.
 uint64_t hostMemoryBudget();
 
-} // namespace ptxvm
+} // namespace farun
 
-#endif // FA_LIB_EMULATOR_MEMORY_HOSTMEMORY_H
+#endif // FA_SUPPORT_HOSTMEMORY_H

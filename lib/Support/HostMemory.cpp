@@ -8,11 +8,11 @@
 // Asked of the system once.
 //
 //===----------------------------------------------------------------------===//
-#include "HostMemory.h"
+#include "fa/Support/HostMemory.h"
 
 #include <unistd.h>
 
-uint64_t ptxvm::hostMemoryBudget() {
+uint64_t farun::hostMemoryBudget() {
   static const uint64_t budget = [] {
     long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGE_SIZE);
     constexpr uint64_t kUnknown = uint64_t(1) << 32;

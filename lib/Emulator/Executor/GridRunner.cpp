@@ -17,6 +17,7 @@
 #include <new>
 #include <numeric>
 #include <stdexcept>
+#include <sys/mman.h>
 #include <system_error>
 #include <thread>
 
@@ -73,6 +74,39 @@ static constexpr uint64_t kMaxThreads = 256;
 /// behind, the others wait for it rather than to fill memory.
 static constexpr size_t kMostWaiting = 512;
 
+namespace {
+/// Keeps addresses from threads that start, whose stacks take all there are
+/// where a process may have few: with none left nothing could run.
+class AddressReserve {
+public:
+  AddressReserve()
+      : start(mmap(nullptr, kBytes, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+  ~AddressReserve() {
+    if (start != MAP_FAILED)
+      munmap(start, kBytes);
+  }
+  AddressReserve(const AddressReserve &) = delete;
+  AddressReserve &operator=(const AddressReserve &) = delete;
+
+private:
+  /// Less than the heap that the C library makes for a thread.
+  static constexpr size_t kBytes = size_t(32) << 20;
+  void *start;
+};
+} // namespace
+
+/// As many as the host lets us have; the work is the same with fewer.
+void GridRunner::startThreads(std::vector<std::thread> &pool, unsigned count) {
+  AddressReserve reserve;
+  try {
+    while (pool.size() < count)
+      pool.emplace_back([this] { workBehind(); });
+  } catch (const std::system_error &) {
+  } catch (const std::bad_alloc &) {
+  }
+}
+
 void GridRunner::run() {
   unsigned threads = launch.options.threads;
   if (!threads)
@@ -86,13 +120,7 @@ void GridRunner::run() {
   // This thread works too, or it watches.
   bool isWatched = launch.progress && *launch.progress;
   std::vector<std::thread> pool;
-  // As many as the host lets us have; the work is the same with fewer.
-  try {
-    for (unsigned t = isWatched ? 0 : 1; t < threads; ++t)
-      pool.emplace_back([this] { workBehind(); });
-  } catch (const std::system_error &) {
-  } catch (const std::bad_alloc &) {
-  }
+  startThreads(pool, isWatched ? threads : threads - 1);
   if (isWatched && !pool.empty())
     watch(pool.size());
   else
@@ -197,9 +225,8 @@ std::unique_ptr<GridRunner::Resident> GridRunner::take() {
       for (auto &r : parked)
         stuck.push_back(&r->cluster);
       // The words shall not depend on which host thread came first.
-      std::sort(stuck.begin(), stuck.end(), [](Cluster *a, Cluster *b) {
-        return a->linear < b->linear;
-      });
+      std::sort(stuck.begin(), stuck.end(),
+                [](Cluster *a, Cluster *b) { return a->linear < b->linear; });
       reportNoProgress(stuck, (total - next) * clusterSize);
       launch.stop = true;
       changed.notify_all();

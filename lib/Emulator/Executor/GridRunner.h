@@ -70,6 +70,7 @@ private:
   void workUntilDone();
   void stopForMemory();
   uint64_t numberOf(uint64_t n) const;
+  void startThreads(std::vector<std::thread> &pool, unsigned count);
   void workBehind();
   void watch(size_t threads);
   std::unique_ptr<Resident> take();

@@ -5,7 +5,7 @@
 #
 # ===----------------------------------------------------------------------=== #
 """limited.py MEGABYTES CODE COMMAND...: runs the command with that much address
-space; fails unless it exits with CODE, or one of several with commas between."""
+space; fails unless it exits with CODE."""
 
 import resource
 import subprocess
@@ -19,5 +19,5 @@ def restrict():
 
 
 code = subprocess.run(sys.argv[3:], preexec_fn=restrict).returncode
-if str(code) not in sys.argv[2].split(","):
+if str(code) != sys.argv[2]:
     sys.exit(f"exit code {code}, expected {sys.argv[2]}")

@@ -162,25 +162,33 @@ TEST(Residency, observersSeeEveryCtaOnceAndInOrder) {
       return std::make_unique<Own>();
     }
     void ctaEnd(const CTAEvent &e, CTAObserver &, bool completed) override {
-      EXPECT_EQ(e.linear, ended++);
+      EXPECT_EQ(e.linear, isReverse ? 19 - ended : ended);
       EXPECT_TRUE(completed);
+      ++ended;
     }
+    bool isReverse = false;
     uint64_t begun = 0, ended = 0;
-  } counter;
-  DeviceOptions options;
-  options.threads = 2;
-  KernelSetup setup{{{20}, {1}, {0, 0, 0}, 0}, options};
-  setup.observers = {&counter};
-  KernelRun r = runBody(R"(
-    setp.eq.u32 %p0, %cta, 19;
+  };
+  for (auto order : {OrderPolicy::RoundRobin, OrderPolicy::Reverse}) {
+    Counter counter;
+    counter.isReverse = order == OrderPolicy::Reverse;
+    DeviceOptions options;
+    options.threads = 2;
+    options.order = {order, 0};
+    KernelSetup setup{{{20}, {1}, {0, 0, 0}, 0}, options};
+    setup.observers = {&counter};
+    // All wait for one in the middle.
+    KernelRun r = runBody(R"(
+    setp.eq.u32 %p0, %cta, 10;
     @%p0 st.volatile.global.u32 [%more], 8;
 SPIN:
     ld.volatile.global.u32 %r1, [%more];
     setp.eq.u32 %p1, %r1, 0;
     @%p1 bra SPIN;)",
-                        setup);
-  ASSERT_TRUE(r.report.ok()) << r.message();
-  EXPECT_EQ(counter.begun, 20u);
-  EXPECT_EQ(counter.ended, 20u);
+                          setup);
+    ASSERT_TRUE(r.report.ok()) << r.message();
+    EXPECT_EQ(counter.begun, 20u);
+    EXPECT_EQ(counter.ended, 20u);
+  }
 }
 } // namespace

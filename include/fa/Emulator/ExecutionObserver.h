@@ -10,8 +10,9 @@
 // makes a CTAObserver for each CTA. The events of one CTA come from one host
 // thread, in the order in which the machine does things, so a CTAObserver needs
 // no lock. kernelBegin, ctaBegin and ctaEnd are called under a lock; ctaEnd is
-// called in the order of linear CTA numbers whatever the host threads do, so
-// what is summed or reported there is deterministic.
+// called in the order of linear CTA numbers (from the last one with the order
+// Reverse) whatever the host threads do, so what is summed or reported there is
+// deterministic.
 //
 //   kernelBegin
 //     ctaBegin -> CTAObserver

@@ -142,7 +142,7 @@ static constexpr uint64_t kWindow = kMostWaiting / 2;
 /// window by a number that has no factor in common with their count.
 uint64_t GridRunner::numberOf(uint64_t n) const {
   const OrderPolicy &order = launch.options.order;
-  if (order.kind == OrderPolicy::Reverse)
+  if (isReverse())
     return total - 1 - n;
   if (order.kind == OrderPolicy::RoundRobin)
     return n;
@@ -190,9 +190,7 @@ std::unique_ptr<GridRunner::Resident> GridRunner::take() {
   for (;;) {
     if (launch.stop)
       return nullptr;
-    // In reverse order all wait for the last one, whatever the threads do.
-    bool isFarAhead = waiting.size() >= kMostWaiting && running &&
-                      launch.options.order.kind != OrderPolicy::Reverse;
+    bool isFarAhead = waiting.size() >= kMostWaiting && running;
     bool mayBegin = next < total && residents < mostResidents && !isFarAhead;
     auto again = std::find_if(parked.begin(), parked.end(), [&](auto &r) {
       return !r->isStuck || r->epoch != epoch;
@@ -384,19 +382,30 @@ void GridRunner::attach(CTA &cta, Finished &f, ExecutionObserver &o) {
   f.observers.push_back({&o, std::move(made)});
 }
 
-/// In order: what all earlier CTAs have left behind is handed on. Called under
-/// the lock.
+bool GridRunner::isReverse() const {
+  return launch.options.order.kind == OrderPolicy::Reverse;
+}
+
+/// In the order of CTAs, or for --order=reverse against it: what all that come
+/// before have left behind is handed on. Called under the lock.
 void GridRunner::handOver(std::vector<Finished> parts) {
   for (Finished &f : parts) {
     uint64_t linear = f.record->linear;
     waiting[linear] = std::move(f);
   }
-  bool isForward = launch.options.order.kind != OrderPolicy::Reverse;
-  while (isForward && !waiting.empty() && waiting.begin()->first == handed) {
-    finish(waiting.begin()->second);
-    waiting.erase(waiting.begin());
+  uint64_t last = launch.shape.grid.count() - 1;
+  while (!waiting.empty()) {
+    auto first = firstWaiting();
+    if (first->first != (isReverse() ? last - handed : handed))
+      return;
+    finish(first->second);
+    waiting.erase(first);
     ++handed;
   }
+}
+
+std::map<uint64_t, GridRunner::Finished>::iterator GridRunner::firstWaiting() {
+  return isReverse() ? std::prev(waiting.end()) : waiting.begin();
 }
 
 void GridRunner::finish(Finished &f) {
@@ -418,8 +427,11 @@ void GridRunner::finish(Finished &f) {
 }
 
 void GridRunner::finishAll() {
-  for (auto &[linear, f] : waiting)
-    finish(f);
+  while (!waiting.empty()) {
+    auto first = firstWaiting();
+    finish(first->second);
+    waiting.erase(first);
+  }
   if (isCancelled && report.status == Status::Ok)
     report.status = Status::Cancelled;
   report.counters.ctas = done;

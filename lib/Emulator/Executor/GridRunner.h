@@ -69,6 +69,7 @@ private:
   void work();
   void workUntilDone();
   void stopForMemory();
+  bool isReverse() const;
   uint64_t numberOf(uint64_t n) const;
   void startThreads(std::vector<std::thread> &pool, unsigned count);
   void workBehind();
@@ -82,6 +83,7 @@ private:
   CTAEvent eventOf(const CTARecord &record, DiagnosticSink &sink) const;
   void attach(CTA &cta, Finished &f, ExecutionObserver &o);
   void handOver(std::vector<Finished> done);
+  std::map<uint64_t, Finished>::iterator firstWaiting();
   void stopParked();
   void finish(Finished &f);
   void finishAll();

@@ -567,9 +567,6 @@ void FunctionDecoder::address(const Operand &o, Draft &d, MemoryAux &aux,
   if (o.elements.size() != 1)
     fail(o.at, "this address takes no coordinates");
   const Operand &at = o.elements[0];
-  if (o.elements.size() > 1)
-    fail(o.elements[1].at, "this address has coordinates; " +
-                               quote(d.info.opcode) + " takes none");
   int64_t offset = o.value;
   bool isWide = true;
   uint32_t ref;

@@ -114,6 +114,7 @@ void BodyParser::location(Statement &s) {
   s.line = uint32_t(integer("a line", ~0u));
   integer("a column", ~0u);
   while (lexer.take(',')) {
+    Position at = lexer.position();
     std::string_view word = lexer.identifier();
     if (word == "function_name") {
       lexer.identifier();
@@ -123,7 +124,7 @@ void BodyParser::location(Statement &s) {
       s.inlinedLine = uint32_t(integer("a line", ~0u));
       integer("a column", ~0u);
     } else {
-      lexer.fail("expected function_name or inlined_at");
+      Lexer::fail(at, "expected function_name or inlined_at");
     }
   }
 }

@@ -173,15 +173,23 @@ TEST(WgmmaAsync, registersOfAAreReadAtCompletion) {
 }
 
 TEST(WgmmaAsync, aWaitOfOneWarpLetsOperandsBeOverwritten) {
-  // Warp 3 waits and overwrites B; the others have not waited yet.
-  Outcome o = launch(kFence + mma() + kCommit +
-                     "setp.eq.u32 %p1, %w, 3; @!%p1 bra ON;\n" + waitFor(0) +
-                     "mov.u32 %r2, sm; st.shared.b32 [%r2+4096], 0;\n"
-                     "ON:\n" +
-                     waitFor(0));
-  ASSERT_OUTCOME(o);
-  EXPECT_EQ(o.out[0], bitsOf(16.0f));
-  EXPECT_EQ(o.out[8 * 96], bitsOf(16.0f));
+  // Warp 3 waits and overwrites B; the others have not waited yet. With a seed
+  // its own share may have been over since long.
+  for (int seed = 0; seed <= 20; ++seed) {
+    DeviceOptions options;
+    if (seed)
+      options.order = {OrderPolicy::Random, uint64_t(seed)};
+    Outcome o =
+        launch(kFence + mma() + kCommit +
+                   "setp.eq.u32 %p1, %w, 3; @!%p1 bra ON;\n" + waitFor(0) +
+                   "mov.u32 %r2, sm; st.shared.b32 [%r2+4096], 0;\n"
+                   "ON:\n" +
+                   waitFor(0),
+               128, options);
+    ASSERT_OUTCOME(o);
+    ASSERT_EQ(o.out[0], bitsOf(16.0f)) << seed;
+    ASSERT_EQ(o.out[8 * 96], bitsOf(16.0f)) << seed;
+  }
 }
 
 TEST(WgmmaAsync, anAccumulatorOnItsWayIsNoA) {

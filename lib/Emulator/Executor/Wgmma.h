@@ -58,7 +58,6 @@ struct WgmmaAccumulator {
 
 struct WgmmaPending {
   std::shared_ptr<WgmmaOperation> operation;
-  uint32_t group = 0;
   WgmmaAccumulator *accumulator = nullptr;
   /// A as it was when the instruction was issued.
   std::array<std::array<uint32_t, 32>, 4> a;
@@ -78,11 +77,10 @@ public:
   }
   /// Completes groups until `pending` are left. The four warps made one
   /// operation: when it is over for one of them, its operands in shared memory
-  /// may be written again, so the others read them too; their registers wait
-  /// for their own waits.
+  /// may be written again, so the others read them too, even where the share of
+  /// this one has completed before; their registers wait for their own waits.
   void wait(Warp &w, uint32_t pending);
   void commit() { ++openGroup; }
-  bool isEmpty() const { return shares.empty(); }
 
 private:
   void multiply(Warp &w, WgmmaPending &share);
@@ -94,7 +92,15 @@ private:
     return slot / 32 < pendingSlots.size() && pendingSlots[slot / 32];
   }
 
+  /// An operation that this warp has not waited for, whose share may have
+  /// completed.
+  struct Unwaited {
+    std::shared_ptr<WgmmaOperation> operation;
+    uint32_t group;
+  };
+
   std::deque<WgmmaPending> shares;
+  std::deque<Unwaited> unwaited;
   uint32_t openGroup = 0;
   std::vector<std::unique_ptr<WgmmaAccumulator>> accumulators, spare;
   std::vector<bool> pendingSlots; ///< registers that hold kPendingRegister

@@ -75,7 +75,7 @@ void WgmmaQueue::push(Warp &w, const Instruction &i,
   const WgmmaForm &form = operation->form;
   const uint32_t *slots = w.lists + i.list;
   WgmmaPending share;
-  share.group = openGroup;
+  unwaited.push_back({operation, openGroup});
   if (form.aInRegisters)
     for (unsigned r = 0; r < 4; ++r) {
       uint32_t slot = slots[form.accumulators() + r];
@@ -150,13 +150,18 @@ void WgmmaQueue::readThrough(Warp &w, uint64_t id) {
 }
 
 void WgmmaQueue::wait(Warp &w, uint32_t pending) {
-  while (!shares.empty() &&
-         uint64_t(shares.front().group) + pending < openGroup) {
-    std::shared_ptr<WgmmaOperation> operation = shares.front().operation;
-    completeFront(w);
-    CTA &cta = *w.cta;
-    for (uint32_t n = operation->firstWarp; n < operation->firstWarp + 4; ++n)
-      if (n != w.index)
-        cta.wgmma->warps[n].readThrough(cta.warps[n], operation->id);
+  std::shared_ptr<WgmmaOperation> last;
+  while (!unwaited.empty() &&
+         uint64_t(unwaited.front().group) + pending < openGroup) {
+    last = std::move(unwaited.front().operation);
+    unwaited.pop_front();
   }
+  if (!last)
+    return;
+  while (!shares.empty() && shares.front().operation->id <= last->id)
+    completeFront(w);
+  CTA &cta = *w.cta;
+  for (uint32_t n = last->firstWarp; n < last->firstWarp + 4; ++n)
+    if (n != w.index)
+      cta.wgmma->warps[n].readThrough(cta.warps[n], last->id);
 }

@@ -83,6 +83,10 @@ bool measureParsing(Figures &figures);
 /// `compiler` makes the kernel.
 bool measureHead(Figures &figures, const std::string &compiler);
 
+// RolesHead.cpp
+/// The same extents on sm_90a, by nvcc: alone and with all checkers.
+bool measureRolesHead(Figures &figures);
+
 } // namespace bench
 
 #endif // FA_BENCHMARKS_EMULATOR_FIGURES_H

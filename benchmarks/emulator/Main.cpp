@@ -44,7 +44,8 @@ int main(int argc, char **argv) {
     compiler = build + "/bin/fa-compile";
   Figures figures;
   if (!measureMemory(figures) || !measureLoops(figures) ||
-      !measureHead(figures, compiler) || !measureParsing(figures))
+      !measureHead(figures, compiler) || !measureRolesHead(figures) ||
+      !measureParsing(figures))
     return 1;
   std::ofstream out(json);
   out << figures.rows.dump(1) << "\n";

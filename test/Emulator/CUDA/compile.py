@@ -22,6 +22,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 ARCHES = {
     "atomics": ["sm_80", "sm_90a"],
+    "attention": ["sm_90a"],
     "calls": ["sm_80", "sm_90a"],
     "clusters": ["sm_90a"],
     "hopper": ["sm_90a"],

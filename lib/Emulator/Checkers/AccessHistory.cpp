@@ -32,7 +32,7 @@ void AccessHistory::split(Line &line, uint32_t parts) {
   line.parts = uint8_t(parts);
 }
 
-void AccessHistory::addRead(HistoryCell &cell, const ReadRecord &read) {
+void AccessHistory::addFurtherRead(HistoryCell &cell, const ReadRecord &read) {
   ReadRecord *same = nullptr, *unused = nullptr;
   forReads(cell, [&](ReadRecord &r) {
     if (r.warp == read.warp) {

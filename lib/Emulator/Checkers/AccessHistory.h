@@ -30,6 +30,8 @@ struct WriteRecord {
   uint32_t pc = 0;
   uint16_t thread = 0;
   bool isStrong = false;
+
+  bool operator==(const WriteRecord &) const = default;
 };
 
 /// Reads by lanes of one warp at one clock.
@@ -54,6 +56,10 @@ struct HistoryCell {
 class AccessHistory {
 public:
   explicit AccessHistory(uint32_t bytes) : lines(bytes / 16 + 2) {}
+
+  /// That a line will be asked for soon: there are more than the host's nearest
+  /// cache holds.
+  void prefetch(uint64_t at) const { __builtin_prefetch(&lines[at / 16], 1); }
 
   struct Range {
     HistoryCell *cells;
@@ -90,7 +96,22 @@ public:
       for (ReadRecord &r : spills[cell.spill - 1])
         visit(r);
   }
-  void addRead(HistoryCell &cell, const ReadRecord &read);
+  void addRead(HistoryCell &cell, const ReadRecord &read) {
+    ReadRecord &first = cell.inlined[0];
+    bool isFirst = cell.reads == 0 && !cell.spill;
+    if (isFirst) {
+      first = read;
+      cell.reads = 1;
+      return;
+    }
+    // The lanes of one load, mostly.
+    bool isAlike = cell.reads == 1 && !cell.spill && first.warp == read.warp &&
+                   first.clock == read.clock && first.isStrong == read.isStrong;
+    if (!isAlike)
+      return addFurtherRead(cell, read);
+    first.mask |= read.mask;
+    first.pc = read.pc;
+  }
   void clearReads(HistoryCell &cell) {
     cell.reads = 0;
     cell.readTime = 0;
@@ -99,13 +120,15 @@ public:
   }
 
 private:
-  struct Line {
-    HistoryCell whole;
+  /// What most accesses look at fits one line of the host's cache.
+  struct alignas(64) Line {
     uint8_t parts = 1;
     uint8_t room = 0; ///< cells at `first`
     uint32_t first = 0;
+    HistoryCell whole;
   };
   void split(Line &line, uint32_t parts);
+  void addFurtherRead(HistoryCell &cell, const ReadRecord &read);
 
   std::vector<Line> lines;
   std::vector<HistoryCell> pool;

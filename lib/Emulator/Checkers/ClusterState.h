@@ -23,15 +23,16 @@ namespace ptxvm {
 
 template <typename State> class ClusterStates {
 public:
-  /// The state of the event's cluster, made by its first CTA. To be called
-  /// from ctaBegin.
-  std::shared_ptr<State> of(const CTAEvent &event) {
+  /// The state of the event's cluster, made by its first CTA, of the event and
+  /// what follows it. To be called from ctaBegin.
+  template <typename... Rest>
+  std::shared_ptr<State> of(const CTAEvent &event, const Rest &...rest) {
     if (event.clusterSize <= 1)
-      return std::make_shared<State>(event);
+      return std::make_shared<State>(event, rest...);
     std::weak_ptr<State> &known = byCluster[event.cluster];
     std::shared_ptr<State> state = known.lock();
     if (!state)
-      known = state = std::make_shared<State>(event);
+      known = state = std::make_shared<State>(event, rest...);
     return state;
   }
   void clear() { byCluster.clear(); }

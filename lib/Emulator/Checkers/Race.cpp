@@ -53,6 +53,7 @@ void RaceCTA::memoryAccess(const AccessEvent &e) {
   bool isWide = e.ownerRank == rank || e.scope != Scope::CTA;
   RaceAccessor who{0, e.pc,
                    isWide && (isAtomic || e.ordering != Ordering::Weak)};
+  s->expect(e.ownerRank, e.mask, e.addresses);
   for (uint32_t m = e.mask; m; m &= m - 1) {
     unsigned lane = unsigned(__builtin_ctz(m));
     who.thread = thread(e.warp, lane);
@@ -74,6 +75,7 @@ void RaceCTA::memoryAccess(const AccessEvent &e) {
 
 void RaceCTA::asyncCopyIssued(const AsyncCopyEvent &e) {
   ++s->now;
+  s->expect(rank, e.mask, e.shared);
   for (uint32_t m = e.mask; m; m &= m - 1) {
     unsigned lane = unsigned(__builtin_ctz(m));
     RaceAccessor who{thread(e.warp, lane), e.pc, false};
@@ -204,10 +206,11 @@ public:
   }
   std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
     return std::make_unique<RaceCTA>(event, name(), isWarpBarrier, wantsEqual,
-                                     states.of(event));
+                                     states.of(event, hasAgents));
   }
   void kernelBegin(const KernelEvent &event) override {
     Checker::kernelBegin(event);
+    hasAgents = RaceState::needsAgents(event.code);
     isWarpBarrier.clear();
     hasWarpBarrier = false;
     for (const InstructionInfo &i : event.code.instructions) {
@@ -222,7 +225,7 @@ public:
 
 private:
   bool wantsEqual;
-  bool hasWarpBarrier = false;
+  bool hasWarpBarrier = false, hasAgents = false;
   std::vector<char> isWarpBarrier;
   ClusterStates<RaceState> states;
 };

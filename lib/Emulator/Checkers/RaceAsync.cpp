@@ -105,10 +105,13 @@ void RaceCTA::bulkCopyIssued(const BulkCopyEvent &e) {
   RaceAccessor who{thread(e.warp, e.lane), e.pc, false};
   uint32_t clock = s->order.clock(who.thread);
   auto report = [&](const RaceFinding &f) { found(who, f); };
-  if (e.direction == BulkCopyEvent::SharedToGlobal)
-    s->look(who, rank, e.sharedAddress, e.bytes, report);
-  if (e.direction == BulkCopyEvent::SharedToShared)
-    s->look(who, rank, e.sourceAddress, e.bytes, report);
+  bool isInside = e.direction == BulkCopyEvent::SharedToShared;
+  if (isInside || e.direction == BulkCopyEvent::SharedToGlobal) {
+    uint32_t from = isInside ? e.sourceAddress : e.sharedAddress;
+    ByteRange source{from, from + uint32_t(e.bytes)};
+    s->look({&who, 1}, rank, {&source, 1},
+            [&](const RaceAccessor &, const RaceFinding &f) { report(f); });
+  }
   forDestinations(e, [&](uint32_t to) {
     s->write(who, to, e.sharedAddress, e.bytes, clock, report);
   });
@@ -151,13 +154,13 @@ void RaceCTA::wgmmaIssued(const WgmmaEvent &e) {
   ++s->now;
   groupOf[e.id] = openGroup[e.firstWarp];
   // Each warp of the four must know that the operands are there.
-  for (uint32_t w = e.firstWarp; w < e.firstWarp + 4; ++w) {
-    RaceAccessor who{thread(w, 0), e.pc, false};
-    auto report = [&](const RaceFinding &f) { found(who, f); };
-    for (const auto &ranges : {e.aShared, e.bShared})
-      for (ByteRange r : ranges)
-        s->look(who, rank, r.begin, r.end - r.begin, report);
-  }
+  RaceAccessor all[4];
+  for (uint32_t n = 0; n < 4; ++n)
+    all[n] = {thread(e.firstWarp + n, 0), e.pc, false};
+  for (const auto &ranges : {e.aShared, e.bShared})
+    s->look(
+        all, rank, ranges,
+        [&](const RaceAccessor &who, const RaceFinding &f) { found(who, f); });
 }
 
 void RaceCTA::wgmmaCommitted(const WgmmaGroupEvent &e) {

@@ -15,7 +15,7 @@
 
 using namespace ptxvm;
 
-static bool hasAgents(const CodeInfo &code) {
+bool RaceState::needsAgents(const CodeInfo &code) {
   return std::any_of(code.instructions.begin(), code.instructions.end(),
                      [](const InstructionInfo &i) {
                        return i.mnemonic == "mbarrier" ||
@@ -24,9 +24,9 @@ static bool hasAgents(const CodeInfo &code) {
                      });
 }
 
-RaceState::RaceState(const CTAEvent &e)
-    : order(e.clusterSize * (e.warps * 32 + (hasAgents(e.code) ? kAgents : 0))),
-      isSingle(e.clusterSize == 1 && !hasAgents(e.code)),
+RaceState::RaceState(const CTAEvent &e, bool hasAgents)
+    : order(e.clusterSize * (e.warps * 32 + (hasAgents ? kAgents : 0))),
+      isSingle(e.clusterSize == 1 && !hasAgents),
       live(e.clusterSize, e.threads), visitors(e.clusterSize),
       perCTA(e.warps * 32), agents(e.clusterSize * perCTA),
       histories(e.clusterSize, AccessHistory(e.sharedBytes)) {}

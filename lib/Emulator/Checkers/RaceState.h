@@ -24,6 +24,7 @@
 
 #include <array>
 #include <map>
+#include <span>
 
 namespace ptxvm {
 
@@ -44,13 +45,20 @@ struct RaceFinding {
 
 class RaceState {
 public:
-  explicit RaceState(const CTAEvent &event);
+  /// `hasAgents`: what needsAgents says of the kernel.
+  RaceState(const CTAEvent &event, bool hasAgents);
+  static bool needsAgents(const CodeInfo &code);
 
   /// First thread of a CTA.
   uint32_t firstThread(uint32_t rank) const { return rank * perCTA; }
   uint32_t threadsOfCTA() const { return perCTA; }
   bool isAgent(uint32_t thread) const { return thread >= agents; }
 
+  /// Accesses to these bytes of lanes follow.
+  void expect(uint32_t rank, uint32_t mask, const uint64_t *addresses) const {
+    for (uint32_t m = mask; m; m &= m - 1)
+      histories[rank].prefetch(addresses[__builtin_ctz(m)]);
+  }
   // Accesses; `report` is called for a pair without an order.
   template <typename Report>
   void read(const RaceAccessor &who, uint32_t rank, uint64_t at, uint64_t bytes,
@@ -58,10 +66,11 @@ public:
   template <typename Report>
   void write(const RaceAccessor &who, uint32_t rank, uint64_t at,
              uint64_t bytes, uint32_t clock, Report report);
-  /// Only looks whether what has been written comes before.
+  /// Only looks whether what has been written comes before what each of these
+  /// does; calls report(accessor, finding).
   template <typename Report>
-  void look(const RaceAccessor &who, uint32_t rank, uint64_t at, uint64_t bytes,
-            Report report);
+  void look(std::span<const RaceAccessor> all, uint32_t rank,
+            std::span<const ByteRange> ranges, Report report);
 
   struct Mbarrier {
     Knowledge arriving, completed;
@@ -91,6 +100,7 @@ public:
 private:
   template <typename Visit>
   void forCells(uint32_t rank, uint64_t at, uint64_t bytes, Visit visit);
+  /// A write after `order.allUpTo`.
   template <typename Report>
   void checkWrite(const RaceAccessor &who, const HistoryCell &cell, uint64_t at,
                   const char *verb, Report report);
@@ -117,18 +127,32 @@ template <typename Report>
 void RaceState::checkWrite(const RaceAccessor &who, const HistoryCell &cell,
                            uint64_t at, const char *verb, Report report) {
   const WriteRecord &w = cell.write;
-  if (w.time <= order.allUpTo(who.thread) || (w.isStrong && who.isStrong) ||
+  if ((w.isStrong && who.isStrong) ||
       order.isBefore(w.thread, w.clock, who.thread)) [[likely]]
     return;
   report(RaceFinding{at, verb, w.pc, w.thread, "writes", w.time == now});
 }
 
 template <typename Report>
-void RaceState::look(const RaceAccessor &who, uint32_t rank, uint64_t at,
-                     uint64_t bytes, Report report) {
-  forCells(rank, at, bytes, [&](HistoryCell &cell, uint64_t place) {
-    checkWrite(who, cell, place, "reads", report);
-  });
+void RaceState::look(std::span<const RaceAccessor> all, uint32_t rank,
+                     std::span<const ByteRange> ranges, Report report) {
+  // A tile has mostly been written by one copy.
+  WriteRecord known;
+  auto visit = [&](HistoryCell &cell, uint64_t place) {
+    if (cell.write == known)
+      return;
+    bool isKnown = true;
+    for (const RaceAccessor &who : all)
+      if (cell.write.time > order.allUpTo(who.thread))
+        checkWrite(who, cell, place, "reads", [&](const RaceFinding &f) {
+          isKnown = false;
+          report(who, f);
+        });
+    if (isKnown)
+      known = cell.write;
+  };
+  for (ByteRange r : ranges)
+    forCells(rank, r.begin, r.end - r.begin, visit);
 }
 
 template <typename Report>
@@ -136,12 +160,15 @@ void RaceState::read(const RaceAccessor &who, uint32_t rank, uint64_t at,
                      uint64_t bytes, uint32_t clock, Report report) {
   ReadRecord record{1u << who.thread % 32, clock, who.pc,
                     uint16_t(who.thread / 32), who.isStrong};
+  AccessHistory &history = histories[rank];
+  bool isChecked = !isAgent(who.thread);
+  uint32_t settled = order.allUpTo(who.thread);
   forCells(rank, at, bytes, [&](HistoryCell &cell, uint64_t place) {
-    if (!isAgent(who.thread))
+    if (isChecked && cell.write.time > settled)
       checkWrite(who, cell, place, "reads", report);
-    if (cell.readTime <= order.allUpTo(who.thread))
-      histories[rank].clearReads(cell);
-    histories[rank].addRead(cell, record);
+    if (cell.readTime <= settled)
+      history.clearReads(cell);
+    history.addRead(cell, record);
     cell.readTime = now;
   });
 }
@@ -160,14 +187,14 @@ void RaceState::write(const RaceAccessor &who, uint32_t rank, uint64_t at,
         return report(RaceFinding{place, "writes", r.pc, other, "reads"});
     }
   };
+  // What an agent does was looked at when its thread issued it.
+  bool isChecked = !isAgent(who.thread);
+  uint32_t settled = order.allUpTo(who.thread);
   forCells(rank, at, bytes, [&](HistoryCell &cell, uint64_t place) {
-    // What an agent does was looked at when its thread issued it.
-    if (!isAgent(who.thread)) {
+    if (isChecked && cell.write.time > settled)
       checkWrite(who, cell, place, "writes", report);
-      if (cell.readTime > order.allUpTo(who.thread))
-        history.forReads(cell,
-                         [&](const ReadRecord &r) { checkRead(r, place); });
-    }
+    if (isChecked && cell.readTime > settled)
+      history.forReads(cell, [&](const ReadRecord &r) { checkRead(r, place); });
     cell.write = record;
     history.clearReads(cell);
   });

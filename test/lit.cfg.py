@@ -11,6 +11,7 @@
 #   fa-opt ...  that tool of ours is built (its own name)
 #   plugin      build/lib/FAPlugin.so is built
 #   capi        build/lib/libFA-C.so is built
+#   fake-cuda   the fake CUDA driver is built (%fake_cuda is its path)
 #   ptxas       an assembler is found (PATH, $CUDA_HOME, the virtual environment)
 #   asan        a sanitizer build;   long: too slow for the default run
 
@@ -36,6 +37,12 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "CUDA_HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# The device cuda is not there, whatever GPU this machine has; a test that wants
+# one names a driver.
+config.environment["FA_CUDA_DRIVER"] = "no-driver"
+
+fake_cuda = os.path.join(config.fa_build_dir, "unittests/fake-cuda/libcuda.so.1")
+config.substitutions.append(("%fake_cuda", fake_cuda))
 config.substitutions.append(("%fa_source", config.fa_source_dir))
 config.substitutions.append(("%fa_build", config.fa_build_dir))
 config.substitutions.append(("%fa_examples", config.fa_source_dir + "/examples"))
@@ -47,6 +54,8 @@ if config.fa_sanitizers:
     config.available_features.add("asan")
 if lit_config.params.get("long"):
     config.available_features.add("long")
+if os.path.exists(fake_cuda):
+    config.available_features.add("fake-cuda")
 if shutil.which("ptxas", path=path):
     config.available_features.add("ptxas")
 if os.path.exists(os.path.join(config.fa_build_dir, "lib", "FAPlugin.so")):

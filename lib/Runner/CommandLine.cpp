@@ -194,6 +194,8 @@ void printResult(const RunResult &result, const Options &options) {
     std::fputs(speedOfLightTable(*chip, result.counters).c_str(), stdout);
   for (const Comparison &comparison : result.comparisons)
     std::printf("%s\n", comparison.str().c_str());
+  if (result.timing)
+    std::printf("%s\n", result.timing->str().c_str());
 }
 
 /// What only a compiler can do. Without one the help does not offer it, and
@@ -294,9 +296,12 @@ public:
                   program->manifest.target.c_str());
       return fail(device.error());
     }
-    if (options.device == "auto")
-      std::printf("device: %s%s\n", (*device)->name().c_str(),
+    if (options.device == "auto") {
+      std::string model = (*device)->model();
+      std::printf("device: %s%s%s\n", (*device)->name().c_str(),
+                  model.empty() ? "" : (", " + model).c_str(),
                   whyNotOthers((*device)->name()).c_str());
+    }
     return runProgram(*program, **device);
   }
 
@@ -311,9 +316,12 @@ private:
   int listDevices() const {
     for (const DeviceEntry &entry : registry.devices()) {
       std::optional<std::string> reason = entry.whyUnavailable();
+      std::string model = reason || !entry.model ? "" : entry.model();
+      std::string state = reason
+                              ? "not here: " + *reason
+                              : "ready" + (model.empty() ? "" : ": " + model);
       std::printf("%-10s %s; %s\n", entry.name.c_str(),
-                  entry.description.c_str(),
-                  reason ? ("not here: " + *reason).c_str() : "ready");
+                  entry.description.c_str(), state.c_str());
     }
     return 0;
   }
@@ -367,6 +375,7 @@ private:
     spec.entry = options.entry;
     spec.seed = options.seed;
     spec.check = !options.noCheck;
+    spec.benchRuns = options.bench.value_or(0);
     spec.traceRow = options.traceRow;
     if (Status status = readDims(options, spec); !status)
       return status;
@@ -395,7 +404,12 @@ private:
     // word unless it was the only one.
     if (result->failure && result->diagnostics.empty())
       printError(*result->failure);
-    return result->exitCode();
+    Status closed = device.close();
+    // After a fault a device fails at everything.
+    if (closed || result->failure)
+      return result->exitCode();
+    printError(closed.error());
+    return result->exitCode() ? result->exitCode() : int(closed.error().code);
   }
 
   /// The JSON file of --counters, empty without one.

@@ -86,6 +86,13 @@ Json toJson(const RunResult &result) {
       {"seconds",
        {{"device", result.deviceSeconds}, {"oracle", result.oracleSeconds}}},
       {"diagnostics", result.diagnostics}};
+  if (!result.model.empty())
+    json["device_model"] = result.model;
+  if (result.timing)
+    json["bench"] = {{"warm_ups", Timing::kWarmUps},
+                     {"seconds", result.timing->seconds},
+                     {"operations", numberJson(result.timing->operations)},
+                     {"bytes", numberJson(result.timing->bytes)}};
   if (result.failure)
     json["failure"] = result.failure->str();
   return json;

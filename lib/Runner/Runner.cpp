@@ -54,7 +54,8 @@ public:
       : program(program), spec(spec), device(device), entry(entry) {}
 
   Expected<RunResult> execute() {
-    for (Status (Run::*step)() : {&Run::prepare, &Run::runDevice, &Run::check})
+    for (Status (Run::*step)() :
+         {&Run::prepare, &Run::runDevice, &Run::check, &Run::bench})
       if (Status status = (this->*step)(); !status)
         return status.takeError();
     return std::move(result);
@@ -64,6 +65,7 @@ private:
   Status prepare();
   Status runDevice();
   Status check();
+  Status bench();
   Status makeBuffers();
   Status launchAll();
   Status findDamage();
@@ -132,6 +134,7 @@ Status Run::prepare() {
   result.entry = entry.name;
   result.target = program.manifest.target;
   result.device = device.name();
+  result.model = device.model();
   result.extents = binding.extents;
   result.operands = entry.operands;
   result.shapes = binding.shapes;
@@ -459,7 +462,56 @@ Status Run::check() {
   return {};
 }
 
+/// On the arrays of the run that was checked, which the kernels only write
+/// anew.
+Status Run::bench() {
+  if (spec.benchRuns == 0 || result.failure || !device.hasRealTime())
+    return {};
+  Timing timing;
+  for (const Array &array : arrays)
+    timing.bytes += double(array.bytes.size());
+  if (problem)
+    timing.operations = 2.0 *
+                        double(binding.extents["D"] + binding.extents["Dv"]) *
+                        double(faref::neededKeyRows(*problem, 1, 1));
+  int64_t launches = result.launches;
+  double seconds = result.deviceSeconds;
+  for (uint64_t n = 0; n < Timing::kWarmUps + spec.benchRuns; ++n) {
+    result.deviceSeconds = 0;
+    if (Status status = launchAll(); !status)
+      return status;
+    if (result.failure)
+      return {};
+    if (n >= Timing::kWarmUps)
+      timing.seconds.push_back(result.deviceSeconds);
+  }
+  result.launches = launches;
+  result.deviceSeconds = seconds;
+  std::sort(timing.seconds.begin(), timing.seconds.end());
+  result.timing = std::move(timing);
+  return {};
+}
+
 } // namespace
+
+double Timing::median() const {
+  size_t half = seconds.size() / 2;
+  return seconds.size() % 2 ? seconds[half]
+                            : (seconds[half - 1] + seconds[half]) / 2;
+}
+
+std::string Timing::str() const {
+  // Nothing was launched for an empty grid.
+  double perSecond = median() > 0 ? 1 / median() : 0;
+  char buffer[200];
+  std::snprintf(buffer, sizeof(buffer),
+                "bench: %zu runs min=%.4g ms median=%.4g ms max=%.4g ms "
+                "%.4g TFLOP/s %.4g GB/s",
+                seconds.size(), seconds.front() * 1e3, median() * 1e3,
+                seconds.back() * 1e3, operations * perSecond / 1e12,
+                bytes * perSecond / 1e9);
+  return buffer;
+}
 
 std::string TraceBlock::str() const {
   std::string text = "trace: block=" + std::to_string(block) +

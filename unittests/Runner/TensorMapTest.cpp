@@ -18,6 +18,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 using namespace farun;
 using namespace farun::test;
 
@@ -135,7 +137,7 @@ struct Copy {
     return spec;
   }
 
-  std::vector<double> run() const {
+  std::vector<double> run(const std::string &on = "emulator") const {
     Program program =
         copyProgram(copyKernel(column, row, head, batch), swizzle, shape[0]);
     // What the reader takes is what runs.
@@ -145,7 +147,7 @@ struct Copy {
     program.manifest = *manifest;
     DeviceRegistry registry;
     registerAllDevices(registry);
-    std::unique_ptr<Device> device = std::move(*registry.open("emulator", {}));
+    std::unique_ptr<Device> device = std::move(*registry.open(on, {}));
     Expected<RunResult> result = farun::run(program, spec(), *device);
     if (!result) {
       ADD_FAILURE() << result.error().str();
@@ -243,6 +245,21 @@ TEST(TensorMap, WhatCanHaveNoneIsZeros) {
   copy.strides = {};
   copy.shape = {2, 2, 0, 24};
   EXPECT_EQ(copy.run(), kOnes);
+}
+
+/// The same request through the CUDA device, on the fake driver.
+TEST(TensorMap, TheDriverEncodesThemToo) {
+  setenv("FA_CUDA_DRIVER", FA_FAKE_CUDA, 1);
+  Copy copy;
+  copy.column = 16;
+  copy.row = 14;
+  copy.head = 1;
+  copy.strides = {20 * 2 * 24, 24, 2 * 24, 1};
+  copy.swizzle = TensorSwizzle::Bytes32;
+  EXPECT_EQ(copy.run("cuda"), copy.expected());
+  copy.strides = {20 * 24, 0, 24, 1};
+  EXPECT_EQ(copy.run("cuda"), kOnes);
+  unsetenv("FA_CUDA_DRIVER");
 }
 
 TEST(TensorMap, TheRule) {

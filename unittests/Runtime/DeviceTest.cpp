@@ -6,12 +6,15 @@
 //===----------------------------------------------------------------------===//
 //
 // A conformance suite over the registry: a new back end passes it as it is. A
-// device that is not available says why.
+// device that is not available says why; the CUDA device also runs on the fake
+// driver (CUDA/FakeDriver.h).
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Runtime/RegisterDevices.h"
 
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 using namespace farun;
 
@@ -48,13 +51,24 @@ class DeviceTest : public testing::TestWithParam<std::string> {
 protected:
   void SetUp() override {
     registerAllDevices(registry);
-    Expected<std::unique_ptr<Device>> opened = registry.open(GetParam(), {});
+    std::string name = GetParam();
+    if (name == "fake-cuda") {
+      name = "cuda";
+      setenv("FA_CUDA_DRIVER", FA_FAKE_CUDA, 1);
+    }
+    Expected<std::unique_ptr<Device>> opened = registry.open(name, {});
     if (!opened) {
       ASSERT_EQ(opened.error().code, ErrorCode::Device);
       GTEST_SKIP() << opened.error().message;
     }
     device = std::move(*opened);
     ASSERT_TRUE(bool(device->load(kAdd, "add.ptx")));
+  }
+
+  void TearDown() override {
+    device = nullptr;
+    if (GetParam() == "fake-cuda")
+      unsetenv("FA_CUDA_DRIVER");
   }
 
   DeviceAddress allocate(uint64_t bytes, const char *name,
@@ -140,7 +154,7 @@ TEST_P(DeviceTest, WrongProgramsAndLaunchesAreInput) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, DeviceTest,
-                         testing::Values("cuda", "emulator"));
+                         testing::Values("cuda", "emulator", "fake-cuda"));
 
 TEST(Registry, NamesAndReasons) {
   DeviceRegistry registry;

@@ -31,6 +31,8 @@ struct RunSpec {
   std::map<int, std::vector<int64_t>> shapes; ///< --shape
   uint64_t seed = 0;
   bool check = true;
+  /// --bench: timed runs behind the checked one, on devices with real time.
+  uint64_t benchRuns = 0;
   std::optional<int64_t> traceRow; ///< --trace-state: b, h, i row-major
 };
 

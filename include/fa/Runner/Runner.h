@@ -38,8 +38,22 @@ struct Traffic {
   double naiveStored = 0; ///< S for all heads; this kernel stores none
 };
 
+/// Runs of the same launches again, by the device's clock.
+struct Timing {
+  static constexpr int kWarmUps = 3;
+  std::vector<double> seconds; ///< each timed run, the shortest first
+  double operations = 0;       ///< of both products, visible elements alone
+  double bytes = 0;            ///< operands and results, each once
+
+  double median() const;
+  /// "bench: 10 runs min=0.12 ms median=0.13 ms max=0.2 ms 512 TFLOP/s 90
+  /// GB/s", rates by the median.
+  std::string str() const;
+};
+
 struct RunResult {
   std::string entry, target, device;
+  std::string model; ///< of the device; may be empty
   Extents extents;
   std::vector<Operand> operands;
   std::vector<std::vector<int64_t>> shapes; ///< by operand
@@ -51,6 +65,7 @@ struct RunResult {
   std::vector<std::string> diagnostics; ///< what the device said
   std::vector<std::pair<std::string, double>> counters;
   Traffic traffic;
+  std::optional<Timing> timing;
   double deviceSeconds = 0, oracleSeconds = 0;
   int64_t launches = 0;
   /// Set when a checker, a deadlock or a limit stopped the kernel: there are

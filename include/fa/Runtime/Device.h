@@ -83,6 +83,8 @@ public:
   virtual ~Device() = default;
 
   virtual std::string name() const = 0;
+  /// Which one it is, on devices of which there are many: "NVIDIA H200, ...".
+  virtual std::string model() const { return ""; }
   /// The target to compile for when the user names none: "sm_80".
   virtual std::string defaultTarget() const = 0;
   /// False for a device that computes from the op's meaning instead: the
@@ -93,6 +95,10 @@ public:
   /// True when an access outside a buffer is always found by the device
   /// itself; else the runner puts guard zones around every buffer.
   virtual bool findsOutOfBounds() const { return false; }
+
+  /// Gives everything back, buffers that are left too; nothing may follow. The
+  /// error is the first failure to give something back, now or before.
+  virtual Status close() { return {}; }
 
   /// Makes `text` the module that later launches use.
   virtual Status load(const std::string &text, const std::string &fileName) = 0;

@@ -25,6 +25,8 @@ struct DeviceEntry {
   std::string description; ///< one line: what it can do
   /// Why it cannot run here; nothing when it can.
   std::function<std::optional<std::string>()> whyUnavailable;
+  /// Which one it is, where one is available; may be empty.
+  std::function<std::string()> model;
   std::function<Expected<std::unique_ptr<Device>>(const DeviceOptions &)> open;
   /// Name and one line for each checker of --sanitize.
   std::vector<std::pair<std::string, std::string>> checkers;

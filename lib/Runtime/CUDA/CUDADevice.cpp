@@ -1,30 +1,434 @@
-//===- CUDADevice.cpp - the seat of the CUDA back end ---------------------===//
+//===- CUDADevice.cpp - a GPU through its driver --------------------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Says whether the machine has a CUDA driver and why it is not used: this
-// build launches on the emulator only. The driver is looked for at run time,
-// so nothing links against it.
+// Works in the GPU's primary context, which other users of the process (a
+// framework, say) share, and makes it current for the time of a call only. The
+// device owns what it made: a call that fails half way leaves nothing behind
+// once close() has been called. A failure to give something back is kept until
+// then.
 //
 //===----------------------------------------------------------------------===//
+#include "Gpu.h"
+
 #include "fa/Runtime/RegisterDevices.h"
 
-#include <dlfcn.h>
+#include <algorithm>
+#include <set>
 
 namespace farun {
 
 namespace {
 
-std::optional<std::string> whyNoCUDA() {
-  void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-  if (!driver)
-    return "the CUDA driver library libcuda.so.1 was not found";
-  dlclose(driver);
-  return "a CUDA driver is installed, and this build has no launcher for it; "
-         "use --device=emulator";
+using namespace cuda;
+
+/// Did the kernel do what it must not, rather than the device fail?
+bool isFaultOfKernel(Result result) {
+  constexpr Result kFaults[] = {
+      kIllegalAddress,      kLaunchTimeout,      kAssert,
+      kHardwareStackError,  kIllegalInstruction, kMisalignedAddress,
+      kInvalidAddressSpace, kInvalidPC,          kLaunchFailed};
+  return std::find(std::begin(kFaults), std::end(kFaults), result) !=
+         std::end(kFaults);
+}
+
+std::string bytesText(uint64_t bytes) {
+  return std::to_string(bytes) + " bytes";
+}
+
+class CUDADevice : public Device {
+public:
+  explicit CUDADevice(Gpu gpu)
+      : gpu(std::move(gpu)), driver(this->gpu.driver) {}
+  ~CUDADevice() override {
+    // Who wants to know of a failure has called close() before.
+    (void)close();
+  }
+
+  Status open();
+  Status close() override;
+
+  std::string name() const override { return "cuda"; }
+  std::string model() const override { return gpu.description(); }
+  std::string defaultTarget() const override { return gpu.target(); }
+  bool hasRealTime() const override { return true; }
+
+  Status load(const std::string &text, const std::string &fileName) override;
+  Expected<DeviceAddress> allocate(uint64_t bytes, const std::string &name,
+                                   BufferAccess access) override;
+  void release(DeviceAddress address) override;
+  Status write(DeviceAddress to, const void *from, uint64_t bytes) override;
+  Status read(DeviceAddress from, void *to, uint64_t bytes) override;
+  Expected<LaunchArgument>
+  encodeTensorMap(const TensorMapRequest &request) override;
+  Expected<LaunchOutcome>
+  launch(const std::string &kernel, const LaunchGeometry &geometry,
+         const std::vector<LaunchArgument> &arguments) override;
+
+private:
+  /// Destroyed with the scope.
+  struct OwnedEvent {
+    explicit OwnedEvent(CUDADevice &device) : device(device) {}
+    ~OwnedEvent() {
+      if (event)
+        device.keep(device.driver.call(device.driver.EventDestroy,
+                                       "giving back an event", event));
+    }
+    Status create() {
+      return device.driver.call(device.driver.EventCreate, "making an event",
+                                &event, 0u);
+    }
+    CUDADevice &device;
+    Event event = nullptr;
+  };
+
+  /// Keeps the first failure to give something back.
+  void keep(Status status) {
+    if (!status && firstFailure)
+      firstFailure = std::move(status);
+  }
+  /// Calls `function` while the context is current.
+  template <typename Work> auto inContext(Work work) -> decltype(work());
+
+  void unload();
+  Status loadModule(const std::string &text, const std::string &fileName);
+  void releaseInContext(DeviceAddress address);
+  Expected<DeviceAddress> allocateFilled(uint64_t bytes,
+                                         const std::string &what);
+  Expected<std::optional<Error>>
+  findMismatch(Function function, const std::string &kernel,
+               const LaunchGeometry &geometry,
+               const std::vector<LaunchArgument> &arguments);
+  Status allow(Function function, const std::string &doing,
+               const LaunchGeometry &geometry);
+  Expected<LaunchOutcome> launchTimed(Function function,
+                                      const std::string &kernel,
+                                      const LaunchGeometry &geometry,
+                                      void **parameters);
+  Expected<LaunchOutcome>
+  launchInContext(const std::string &kernel, const LaunchGeometry &geometry,
+                  const std::vector<LaunchArgument> &arguments);
+
+  Gpu gpu;
+  const Driver &driver;
+  Context context = nullptr;
+  Module module = nullptr;
+  std::string loadedText;
+  std::set<DeviceAddress> buffers;
+  Status firstFailure;
+};
+
+template <typename Work>
+auto CUDADevice::inContext(Work work) -> decltype(work()) {
+  const char *doing = "making its context current";
+  if (Status status = driver.call(driver.CtxPushCurrent, doing, context);
+      !status)
+    return status.takeError();
+  auto result = work();
+  Context popped = nullptr;
+  Status status = driver.call(driver.CtxPopCurrent, doing, &popped);
+  if (!status && result)
+    return status.takeError();
+  return result;
+}
+
+Status CUDADevice::open() {
+  return driver.call(driver.DevicePrimaryCtxRetain,
+                     "taking the context of " + gpu.model, &context,
+                     gpu.device);
+}
+
+Status CUDADevice::close() {
+  if (!context)
+    return {};
+  keep(inContext([&]() -> Status {
+    unload();
+    while (!buffers.empty())
+      releaseInContext(*buffers.begin());
+    return {};
+  }));
+  context = nullptr;
+  keep(driver.call(driver.DevicePrimaryCtxRelease,
+                   "giving back the context of " + gpu.model, gpu.device));
+  return std::exchange(firstFailure, {});
+}
+
+void CUDADevice::unload() {
+  loadedText.clear();
+  if (Module old = std::exchange(module, nullptr))
+    keep(driver.call(driver.ModuleUnload, "giving back a module", old));
+}
+
+Status CUDADevice::load(const std::string &text, const std::string &fileName) {
+  // Many runs of one program translate it once.
+  if (module && text == loadedText)
+    return {};
+  return inContext([&] { return loadModule(text, fileName); });
+}
+
+Status CUDADevice::loadModule(const std::string &text,
+                              const std::string &fileName) {
+  unload();
+  char log[8192] = {};
+  int options[] = {kJITErrorLogBuffer, kJITErrorLogBufferBytes};
+  void *values[] = {log, reinterpret_cast<void *>(uintptr_t(sizeof(log)))};
+  Result result = driver.ModuleLoadDataEx.pointer(&module, text.c_str(), 2,
+                                                  options, values);
+  if (result == kSuccess) {
+    loadedText = text;
+    return {};
+  }
+  module = nullptr;
+  Error error = driver.failure(driver.ModuleLoadDataEx.name, result,
+                               "translating PTX for " + gpu.model);
+  log[sizeof(log) - 1] = 0;
+  std::string said = log;
+  while (!said.empty() && (said.back() == '\n' || said.back() == ' '))
+    said.pop_back();
+  if (!said.empty())
+    error.message += ": " + said;
+  error.location.file = fileName;
+  if (result == kInvalidPTX)
+    error.code = ErrorCode::Input;
+  return error;
+}
+
+Expected<DeviceAddress>
+CUDADevice::allocate(uint64_t bytes, const std::string &name, BufferAccess) {
+  return inContext([&] {
+    return allocateFilled(std::max<uint64_t>(bytes, 1),
+                          bytesText(bytes) + " for " + name);
+  });
+}
+
+Expected<DeviceAddress> CUDADevice::allocateFilled(uint64_t bytes,
+                                                   const std::string &what) {
+  DevicePointer address = 0;
+  if (Status status = driver.call(driver.MemAlloc, "allocating " + what,
+                                  &address, size_t(bytes));
+      !status)
+    return status.takeError();
+  buffers.insert(address);
+  if (Status status =
+          driver.call(driver.MemsetD8, "filling " + what, address,
+                      static_cast<unsigned char>(0xff), size_t(bytes));
+      !status) {
+    releaseInContext(address);
+    return status.takeError();
+  }
+  return DeviceAddress(address);
+}
+
+void CUDADevice::release(DeviceAddress address) {
+  keep(inContext([&]() -> Status {
+    releaseInContext(address);
+    return {};
+  }));
+}
+
+void CUDADevice::releaseInContext(DeviceAddress address) {
+  buffers.erase(address);
+  keep(driver.call(driver.MemFree, "giving back a buffer", address));
+}
+
+Status CUDADevice::write(DeviceAddress to, const void *from, uint64_t bytes) {
+  if (bytes == 0)
+    return {};
+  return inContext([&] {
+    return driver.call(driver.MemcpyHtoD, "writing " + bytesText(bytes), to,
+                       from, size_t(bytes));
+  });
+}
+
+Status CUDADevice::read(DeviceAddress from, void *to, uint64_t bytes) {
+  if (bytes == 0)
+    return {};
+  return inContext([&] {
+    return driver.call(driver.MemcpyDtoH, "reading " + bytesText(bytes), to,
+                       from, size_t(bytes));
+  });
+}
+
+Expected<LaunchArgument>
+CUDADevice::encodeTensorMap(const TensorMapRequest &request) {
+  TensorMap map;
+  std::vector<uint32_t> elementStrides(request.extents.size(), 1);
+  if (Status status = driver.call(
+          driver.TensorMapEncodeTiled, "describing a tensor", &map,
+          int(tensorDataType(request.type)), uint32_t(request.extents.size()),
+          reinterpret_cast<void *>(request.address), request.extents.data(),
+          request.strides.data(), request.box.data(), elementStrides.data(),
+          /*interleave=*/0, int(request.swizzle), kPromotionL2_128B,
+          /*fill=*/0);
+      !status)
+    return status.takeError();
+  return LaunchArgument::of(map);
+}
+
+/// What is wrong with a launch before the driver sees it: it would read
+/// arguments that are not there.
+Expected<std::optional<Error>>
+CUDADevice::findMismatch(Function function, const std::string &kernel,
+                         const LaunchGeometry &geometry,
+                         const std::vector<LaunchArgument> &arguments) {
+  std::string which = "the kernel " + kernel;
+  auto mismatch = [](std::string message) {
+    return std::optional<Error>(inputError(std::move(message)));
+  };
+  for (size_t n = 0; n <= arguments.size(); ++n) {
+    size_t offset = 0, bytes = 0;
+    Result result =
+        driver.FuncGetParamInfo.pointer(function, n, &offset, &bytes);
+    if (result == kInvalidValue && n < arguments.size())
+      return mismatch(which + " takes " + std::to_string(n) +
+                      " arguments, found " + std::to_string(arguments.size()));
+    if (result == kInvalidValue)
+      break;
+    if (result != kSuccess)
+      return driver.failure(driver.FuncGetParamInfo.name, result,
+                            "asking for the parameters of " + kernel);
+    if (n == arguments.size())
+      return mismatch(which + " takes more than the " + std::to_string(n) +
+                      " arguments that it is given");
+    if (bytes != arguments[n].bytes.size())
+      return mismatch("argument " + std::to_string(n) + " of " + which +
+                      " has " + bytesText(bytes) + ", found " +
+                      std::to_string(arguments[n].bytes.size()));
+  }
+  if (int64_t(geometry.sharedBytes) > gpu.maxSharedBytes)
+    return mismatch(which + " needs " + bytesText(geometry.sharedBytes) +
+                    " of shared memory; a block has up to " +
+                    std::to_string(gpu.maxSharedBytes) + " on " + gpu.model);
+  return std::optional<Error>();
+}
+
+/// Beyond what every kernel may ask for, the driver wants to be told.
+Status CUDADevice::allow(Function function, const std::string &doing,
+                         const LaunchGeometry &geometry) {
+  if (geometry.sharedBytes > 0)
+    if (Status status =
+            driver.call(driver.FuncSetAttribute, doing, function,
+                        kMaxDynamicSharedBytes, int(geometry.sharedBytes));
+        !status)
+      return status;
+  constexpr uint32_t kPortableCluster = 8;
+  if (geometry.cluster[0] * geometry.cluster[1] * geometry.cluster[2] >
+      kPortableCluster)
+    return driver.call(driver.FuncSetAttribute, doing, function,
+                       kNonPortableClusterSizeAllowed, 1);
+  return {};
+}
+
+Expected<LaunchOutcome> CUDADevice::launchTimed(Function function,
+                                                const std::string &kernel,
+                                                const LaunchGeometry &geometry,
+                                                void **parameters) {
+  std::string doing = "launching the kernel " + kernel;
+  OwnedEvent start(*this), end(*this);
+  ClusterAttribute cluster;
+  cluster.x = geometry.cluster[0];
+  cluster.y = geometry.cluster[1];
+  cluster.z = geometry.cluster[2];
+  bool hasCluster = cluster.x * cluster.y * cluster.z > 1;
+  LaunchConfig config{};
+  std::copy_n(geometry.grid.begin(), 3, config.grid);
+  std::copy_n(geometry.block.begin(), 3, config.block);
+  config.sharedBytes = geometry.sharedBytes;
+  config.attributes = hasCluster ? &cluster : nullptr;
+  config.attributeCount = hasCluster;
+  Stream stream = nullptr;
+  void **extra = nullptr;
+  for (OwnedEvent *event : {&start, &end})
+    if (Status status = event->create(); !status)
+      return status.takeError();
+  if (Status status =
+          driver.call(driver.EventRecord, doing, start.event, stream);
+      !status)
+    return status.takeError();
+  if (Status status = driver.call(driver.LaunchKernelEx, doing,
+                                  static_cast<const LaunchConfig *>(&config),
+                                  function, parameters, extra);
+      !status)
+    return status.takeError();
+  // From here on the kernel's own failure may show.
+  std::string waiting = "waiting for the kernel " + kernel;
+  const char *call = driver.EventRecord.name;
+  Result result = driver.EventRecord.pointer(end.event, stream);
+  if (result == kSuccess) {
+    call = driver.EventSynchronize.name;
+    result = driver.EventSynchronize.pointer(end.event);
+  }
+  LaunchOutcome outcome;
+  if (isFaultOfKernel(result)) {
+    outcome.failure =
+        Error{ErrorCode::Fault,
+              "the kernel " + kernel + " was stopped by " +
+                  driver.describe(result) + "; --device=emulator can say where",
+              {}};
+    return outcome;
+  }
+  if (result != kSuccess)
+    return driver.failure(call, result, waiting);
+  float milliseconds = 0;
+  if (Status status = driver.call(driver.EventElapsedTime, waiting,
+                                  &milliseconds, start.event, end.event);
+      !status)
+    return status.takeError();
+  outcome.seconds = double(milliseconds) / 1000;
+  return outcome;
+}
+
+Expected<LaunchOutcome>
+CUDADevice::launchInContext(const std::string &kernel,
+                            const LaunchGeometry &geometry,
+                            const std::vector<LaunchArgument> &arguments) {
+  std::string doing = "preparing the kernel " + kernel;
+  Function function = nullptr;
+  if (Status status = driver.call(driver.ModuleGetFunction, doing, &function,
+                                  module, kernel.c_str());
+      !status)
+    return status.takeError();
+  Expected<std::optional<Error>> mismatch =
+      findMismatch(function, kernel, geometry, arguments);
+  if (!mismatch)
+    return mismatch.takeError();
+  if (*mismatch) {
+    LaunchOutcome outcome;
+    outcome.failure = **mismatch;
+    return outcome;
+  }
+  if (Status status = allow(function, doing, geometry); !status)
+    return status.takeError();
+  std::vector<void *> parameters;
+  for (const LaunchArgument &argument : arguments)
+    parameters.push_back(const_cast<uint8_t *>(argument.bytes.data()));
+  return launchTimed(function, kernel, geometry, parameters.data());
+}
+
+Expected<LaunchOutcome>
+CUDADevice::launch(const std::string &kernel, const LaunchGeometry &geometry,
+                   const std::vector<LaunchArgument> &arguments) {
+  if (!module)
+    return deviceError("no module is loaded");
+  return inContext(
+      [&] { return launchInContext(kernel, geometry, arguments); });
+}
+
+Expected<std::unique_ptr<Device>> openCUDA(const DeviceOptions &options) {
+  if (std::string given = findGivenOption(options); !given.empty())
+    return inputError(given + " is about the PTX machine, and the device cuda "
+                              "is a GPU; --device=emulator takes it");
+  Expected<Gpu> gpu = Gpu::find();
+  if (!gpu)
+    return deviceError("the device cuda is not available: " +
+                       gpu.error().message);
+  auto device = std::make_unique<CUDADevice>(std::move(*gpu));
+  if (Status status = device->open(); !status)
+    return status.takeError();
+  return std::unique_ptr<Device>(std::move(device));
 }
 
 } // namespace
@@ -34,10 +438,15 @@ DeviceEntry cudaDeviceEntry() {
   entry.name = "cuda";
   entry.description = "an NVIDIA GPU through its driver";
   entry.preference = 1;
-  entry.whyUnavailable = whyNoCUDA;
-  entry.open = [](const DeviceOptions &) -> Expected<std::unique_ptr<Device>> {
-    return deviceError("the device cuda is not available: " + *whyNoCUDA());
+  entry.whyUnavailable = []() -> std::optional<std::string> {
+    Expected<Gpu> gpu = Gpu::find();
+    return gpu ? std::nullopt : std::optional(gpu.error().message);
   };
+  entry.model = [] {
+    Expected<Gpu> gpu = Gpu::find();
+    return gpu ? gpu->description() : std::string();
+  };
+  entry.open = openCUDA;
   return entry;
 }
 

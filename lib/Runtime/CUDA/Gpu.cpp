@@ -1,0 +1,83 @@
+//===- Gpu.cpp - which GPU answers ----------------------------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "Gpu.h"
+
+namespace farun::cuda {
+
+namespace {
+
+/// The targets of the compiler by compute capability, newest first. The driver
+/// translates PTX of a base target for every newer GPU.
+struct TargetRow {
+  int major, minor;
+  const char *name;
+};
+constexpr TargetRow kTargets[] = {
+    {12, 0, "sm_120"}, {9, 0, "sm_90"}, {8, 9, "sm_89"},
+    {8, 7, "sm_87"},   {8, 6, "sm_86"}, {8, 0, "sm_80"},
+};
+
+std::string version(int major, int minor) {
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+} // namespace
+
+Expected<Gpu> Gpu::find() {
+  Expected<Driver> driver = Driver::load();
+  if (!driver)
+    return driver.takeError();
+  Gpu gpu{std::move(*driver)};
+  const Driver &d = gpu.driver;
+  if (Status status = d.call(d.Init, "starting the driver", 0u); !status)
+    return status.takeError();
+  const char *asking = "asking which GPUs there are";
+  int count = 0;
+  if (Status status = d.call(d.DriverGetVersion, asking, &gpu.driverVersion);
+      !status)
+    return status.takeError();
+  if (Status status = d.call(d.DeviceGetCount, asking, &count); !status)
+    return status.takeError();
+  if (count < 1)
+    return deviceError("the CUDA driver shows no GPU");
+  if (Status status = d.call(d.DeviceGet, asking, &gpu.device, 0); !status)
+    return status.takeError();
+  char name[256] = {};
+  if (Status status =
+          d.call(d.DeviceGetName, asking, name, int(sizeof(name)), gpu.device);
+      !status)
+    return status.takeError();
+  gpu.model = name;
+  for (auto [attribute, value] :
+       {std::pair(kComputeCapabilityMajor, &gpu.major),
+        std::pair(kComputeCapabilityMinor, &gpu.minor),
+        std::pair(kMaxSharedBytesOptin, &gpu.maxSharedBytes)})
+    if (Status status = d.call(d.DeviceGetAttribute, "asking what a GPU can do",
+                               value, attribute, gpu.device);
+        !status)
+      return status.takeError();
+  if (!gpu.target())
+    return deviceError(gpu.model + " has compute capability " +
+                       version(gpu.major, gpu.minor) +
+                       "; 8.0 or newer is needed");
+  return gpu;
+}
+
+std::string Gpu::description() const {
+  return model + ", compute capability " + version(major, minor) +
+         ", driver of CUDA " +
+         version(driverVersion / 1000, driverVersion % 1000 / 10);
+}
+
+const char *Gpu::target() const {
+  for (const TargetRow &row : kTargets)
+    if (std::pair(major, minor) >= std::pair(row.major, row.minor))
+      return row.name;
+  return nullptr;
+}
+
+} // namespace farun::cuda

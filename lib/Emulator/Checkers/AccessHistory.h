@@ -77,6 +77,11 @@ public:
     uint32_t count = bytes >= 16 ? line.parts : (bytes + size - 1) / size;
     return {&pool[line.first + (at % 16) / size], count};
   }
+  /// The only cell of the line around `at`, or null when there are more.
+  HistoryCell *whole(uint64_t at) {
+    Line &line = lines[at / 16];
+    return line.parts == 1 ? &line.whole : nullptr;
+  }
   /// Makes the line around `at` one cell again, after the old ones have been
   /// looked at, and returns it.
   HistoryCell &joined(uint64_t at) {

@@ -54,7 +54,16 @@ void RaceCTA::memoryAccess(const AccessEvent &e) {
   RaceAccessor who{0, e.pc,
                    isWide && (isAtomic || e.ordering != Ordering::Weak)};
   s->expect(e.ownerRank, e.mask, e.addresses);
-  for (uint32_t m = e.mask; m; m &= m - 1) {
+  uint32_t rest = e.mask;
+  if (reads && e.bytes == 16 && !who.isStrong) {
+    who.thread = thread(e.warp, 0);
+    for (uint32_t m = e.mask; m; m &= m - 1) {
+      unsigned lane = unsigned(__builtin_ctz(m));
+      if (s->readLine(who, lane, e.ownerRank, e.addresses[lane]))
+        rest &= ~(m & -m);
+    }
+  }
+  for (uint32_t m = rest; m; m &= m - 1) {
     unsigned lane = unsigned(__builtin_ctz(m));
     who.thread = thread(e.warp, lane);
     uint64_t at = e.addresses[lane];

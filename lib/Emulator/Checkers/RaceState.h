@@ -66,6 +66,11 @@ public:
   template <typename Report>
   void write(const RaceAccessor &who, uint32_t rank, uint64_t at,
              uint64_t bytes, uint32_t clock, Report report);
+  /// Lane `lane` of the warp of `first` reads 16 aligned bytes; false when the
+  /// general way has to be gone. Most bytes that a kernel reads from shared
+  /// memory are read so.
+  bool readLine(const RaceAccessor &first, unsigned lane, uint32_t rank,
+                uint64_t at);
   /// Only looks whether what has been written comes before what each of these
   /// does; calls report(accessor, finding).
   template <typename Report>
@@ -171,6 +176,21 @@ void RaceState::read(const RaceAccessor &who, uint32_t rank, uint64_t at,
     history.addRead(cell, record);
     cell.readTime = now;
   });
+}
+
+inline bool RaceState::readLine(const RaceAccessor &first, unsigned lane,
+                                uint32_t rank, uint64_t at) {
+  AccessHistory &history = histories[rank];
+  HistoryCell *cell = history.whole(at);
+  uint32_t thread = first.thread + lane, settled = order.allUpTo(thread);
+  if (!cell || cell->write.time > settled)
+    return false;
+  if (cell->readTime <= settled)
+    history.clearReads(*cell);
+  history.addRead(*cell, {1u << lane, order.clock(thread), first.pc,
+                          uint16_t(first.thread / 32), first.isStrong});
+  cell->readTime = now;
+  return true;
 }
 
 template <typename Report>

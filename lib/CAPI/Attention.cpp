@@ -443,6 +443,8 @@ farun::Entry AttentionOp::entry() const {
                         : double(float(1.0 / std::sqrt(double(op.head_dim))));
   if (op.has_softcap)
     attention.softcap = op.softcap;
+  if (op.has_dropout)
+    attention.dropout = op.dropout;
   attention.masks = masks;
   attention.layout = layout;
   attention.emptyRow = emptyRow;

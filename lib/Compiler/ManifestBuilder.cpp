@@ -179,6 +179,8 @@ FailureOr<farun::Attention> buildAttention(func::FuncOp func) {
                           : std::numeric_limits<double>::quiet_NaN();
   if (auto softcap = fields.optional<FloatAttr>("softcap"))
     attention.softcap = softcap.getValueAsDouble();
+  if (auto dropout = fields.optional<FloatAttr>("dropout"))
+    attention.dropout = dropout.getValueAsDouble();
   for (Attribute attribute : fields.array("masks")) {
     FailureOr<farun::StructuralMask> mask = buildMask(func, attribute);
     if (failed(mask))

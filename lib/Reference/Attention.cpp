@@ -104,8 +104,9 @@ public:
             const HeadKV<double> &exact, const HeadKV<float> *plain,
             Result &result)
       : problem(problem), s(s), exact(exact), plain(plain), result(result),
-        scores(size_t(s.keys)), plainScores(size_t(plain ? s.keys : 0)),
-        q(size_t(s.headDim)), out(size_t(s.valueDim)) {}
+        scores(size_t(s.keys)), kept(size_t(s.keys)),
+        plainScores(size_t(plain ? s.keys : 0)), q(size_t(s.headDim)),
+        out(size_t(s.valueDim)) {}
 
   void run(int64_t b, int64_t h, int64_t i) {
     findVisible(b, h, i);
@@ -153,13 +154,17 @@ private:
       std::fill(out.begin(), out.end(), kNaN);
       return store(b, h, i, kNaN);
     }
+    for (int64_t j : visible.list)
+      kept[size_t(j)] = s.keptWeight(b, h, i, j);
     double sum = std::exp(sink - maximum);
     std::fill(out.begin(), out.end(), 0.0);
     for (int64_t j : visible.list) {
       // Never 0: a visible key with an infinite value counts.
       double p = std::max(std::exp(scores[size_t(j)] - maximum), kLeastWeight);
       sum += p;
-      accumulate<false>(p, exact.value.data() + j * s.valueDim, out);
+      // A dropped value has no influence, not even when it is NaN.
+      if (double weight = p * kept[size_t(j)]; weight != 0.0)
+        accumulate<false>(weight, exact.value.data() + j * s.valueDim, out);
     }
     for (double &x : out)
       x /= sum;
@@ -177,7 +182,9 @@ private:
       std::fill(out.begin(), out.end(), kNaN);
       return store(b, h, i, kNaN);
     }
-    // Every key of the sequence with the same weight: scores of 0.
+    // Every key of the sequence with the same weight: scores of 0, none
+    // dropped.
+    std::fill(kept.begin(), kept.end(), 1.0);
     visible.list.clear();
     for (int64_t j = 0; j < s.validKeys(b); ++j) {
       visible.list.push_back(j);
@@ -208,7 +215,9 @@ private:
                       double sink) {
     Evidence &evidence = result.evidence;
     int64_t r = row(b, h, i);
-    sumWeights(r, [&](int64_t j) { return std::exp(scores[size_t(j)] - lse); });
+    sumWeights(r, [&](int64_t j) {
+      return std::exp(scores[size_t(j)] - lse) * kept[size_t(j)];
+    });
 
     // A[i]: the products of magnitudes, in the scores' memory.
     for (double &x : q)
@@ -248,7 +257,8 @@ private:
     std::vector<double> largest(sum.size());
     for (int64_t j : visible.list) {
       const double *v = exact.value.data() + j * s.valueDim;
-      accumulate<true>(weight(j), v, sum);
+      if (kept[size_t(j)] != 0.0)
+        accumulate<true>(weight(j), v, sum);
       for (size_t d = 0; d < largest.size(); ++d)
         largest[d] = std::max(largest[d], std::abs(v[d]));
     }
@@ -293,8 +303,10 @@ private:
     for (int64_t j : visible.list) {
       float p = std::exp(plainScores[size_t(j)] - maximum);
       sum += p;
-      accumulate<false>(roundWeight(p), plain->value.data() + j * s.valueDim,
-                        acc);
+      float weight = roundWeight(p * float(kept[size_t(j)]));
+      if (kept[size_t(j)] == 0.0)
+        continue;
+      accumulate<false>(weight, plain->value.data() + j * s.valueDim, acc);
     }
     double error = 0.0;
     for (size_t d = 0; d < acc.size(); ++d) {
@@ -315,6 +327,7 @@ private:
   Result &result;
   VisibleKeys visible;
   std::vector<double> scores, absolute;
+  std::vector<double> kept; ///< by key: what dropout makes of a weight 1
   std::vector<float> plainScores, plainQ;
   std::vector<double> q, out;
 };

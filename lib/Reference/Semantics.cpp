@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "Semantics.h"
 
+#include "Philox.h"
+
 #include <cmath>
 #include <limits>
 
@@ -255,6 +257,16 @@ double Semantics::added(int64_t b, int64_t h, int64_t i, int64_t j) const {
 double Semantics::sink(int64_t h) const {
   return problem->sink ? problem->sink->at(h * problem->sink->strides[0])
                        : -std::numeric_limits<double>::infinity();
+}
+
+double Semantics::keptWeight(int64_t b, int64_t h, int64_t i, int64_t j) const {
+  if (!problem->dropout)
+    return 1.0;
+  auto [probability, seed] = *problem->dropout;
+  Philox4 counter = {uint32_t(j), uint32_t(i), uint32_t(h), uint32_t(b)};
+  uint32_t word = philox4x32(counter, uint32_t(seed), uint32_t(seed >> 32))[0];
+  bool isDropped = double(word) < std::floor(probability * 0x1p32);
+  return isDropped ? 0.0 : 1.0 / (1.0 - probability);
 }
 
 } // namespace faref

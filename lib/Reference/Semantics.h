@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The oracle's definition of a score and of visibility, clause by clause in
-// the fixed order: scale, softcap, ALiBi, bias, masks. Written from the
-// documentation, never from the compiler.
+// the fixed order: scale, softcap, ALiBi, bias, masks, sink, dropout. Written
+// from the documentation, never from the compiler.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_LIB_REFERENCE_SEMANTICS_H
@@ -60,6 +60,9 @@ public:
 
   /// The sink's logit of head h; -inf without one.
   double sink(int64_t h) const;
+
+  /// What dropout makes of a weight 1: 0, or 1/(1-p).
+  double keptWeight(int64_t b, int64_t h, int64_t i, int64_t j) const;
 
 private:
   explicit Semantics(const Problem &problem) : problem(&problem) {}

@@ -68,6 +68,11 @@ Expected<Array> generateInput(const Entry &entry, int index,
     fillSegments(array, random);
     return array;
   }
+  if (operand.role == "seed") {
+    // As many bits as a double holds.
+    array.set(0, double(random.bits() >> 11));
+    return array;
+  }
   const char *limitName = operand.role == "kv_lengths"  ? "Sk"
                           : operand.role == "q_lengths" ? "Sq"
                                                         : nullptr;

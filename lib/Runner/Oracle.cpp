@@ -9,6 +9,7 @@
 #include "fa/Reference/Tolerance.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace farun {
 
@@ -36,6 +37,15 @@ std::optional<ArrayView> *optionalSlot(faref::Problem &problem,
   return nullptr;
 }
 
+/// A double would lose bits of it.
+void placeSeed(faref::Problem &problem, const Array &array) {
+  if (!problem.dropout)
+    problem.dropout.emplace();
+  if (array.bytes.size() == sizeof(problem.dropout->seed))
+    std::memcpy(&problem.dropout->seed, array.bytes.data(),
+                sizeof(problem.dropout->seed));
+}
+
 Status placeUse(faref::Problem &problem, const std::string &role,
                 const Array &array) {
   if (role == "query")
@@ -46,6 +56,8 @@ Status placeUse(faref::Problem &problem, const std::string &role,
     problem.value = array.view();
   else if (role == "scale")
     problem.scale = array.get(0);
+  else if (role == "seed")
+    placeSeed(problem, array);
   else if (std::optional<ArrayView> *slot = optionalSlot(problem, role))
     *slot = array.view();
   else
@@ -84,6 +96,8 @@ Expected<faref::Problem> makeProblem(const Entry &entry,
   problem.scale = attention.scale;
   problem.softcap = attention.softcap;
   problem.masks = attention.masks;
+  if (attention.dropout)
+    problem.dropout = faref::Dropout{*attention.dropout, 0};
   problem.isBSHD = attention.layout == "bshd";
   problem.emptyRow = attention.emptyRow == "nan" ? faref::EmptyRow::NaN
                      : attention.emptyRow == "uniform"

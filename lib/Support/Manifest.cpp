@@ -87,6 +87,8 @@ Json attentionJson(const Attention &attention) {
                  {"splits", schedule.splits}}}};
   if (attention.softcap)
     json["softcap"] = *attention.softcap;
+  if (attention.dropout)
+    json["dropout"] = *attention.dropout;
   return json;
 }
 

@@ -53,6 +53,7 @@ const RoleRule *findRule(const std::string &role) {
       {"q_lengths", K::Input, false, {"B"}},
       {"kv_lengths", K::Input, false, {"B"}},
       {"scale", K::Scalar, true, {}},
+      {"seed", K::Scalar, false, {}},
       {"out", K::Output, true, {"B", "Hq", "Sq", "Dv", "Tq"}},
       {"lse", K::Output, true, {"B", "Hq", "Sq", "Tq"}},
   };
@@ -227,8 +228,8 @@ void EntryReader::checkLayout(const JsonNode &layout) const {
 }
 
 void EntryReader::readAttention(const JsonNode &attention) {
-  attention.expectKeys(
-      {"scale", "softcap", "masks", "layout", "empty_row", "schedule"});
+  attention.expectKeys({"scale", "softcap", "dropout", "masks", "layout",
+                        "empty_row", "schedule"});
   Attention &read = entry.attention;
   JsonNode scale = attention["scale"];
   bool hasOperand = roles.count("scale");
@@ -245,6 +246,16 @@ void EntryReader::readAttention(const JsonNode &attention) {
     read.softcap = attention["softcap"].number();
     if (!(*read.softcap > 0.0))
       attention["softcap"].fail("must be above 0");
+  }
+  bool hasSeed = roles.count("seed");
+  if (hasSeed != attention.has("dropout"))
+    attention.fail(hasSeed
+                       ? "has no 'dropout', and an operand is the seed of it"
+                       : "has 'dropout', and no operand is the seed of it");
+  if (attention.has("dropout")) {
+    read.dropout = attention["dropout"].number();
+    if (!(*read.dropout >= 0.0 && *read.dropout <= 1.0))
+      attention["dropout"].fail("must lie between 0 and 1");
   }
   for (const JsonNode &mask : attention["masks"].elements())
     read.masks.push_back(readMask(mask));

@@ -46,7 +46,7 @@ CLAUSES = {
 }
 REFUSED = {
     *("score", "visible"),
-    *("q_offsets", "page_table", "dropout_p", "precision", "q"),
+    *("q_offsets", "page_table", "precision", "q"),
 }
 COMBINED = {
     "softcap": {"softcap": 1.5, "causal": "bottom_right", "kv_lengths": [9]},

@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
+#include <sstream>
 
 namespace farun::test {
 
@@ -77,6 +79,13 @@ std::string Form::text() const {
   }
   add(hasQLengths, "q_lengths", "%nq", lengths);
   add(hasKVLengths, "kv_lengths", "%nk", lengths);
+  if (dropout) {
+    std::ostringstream number;
+    number << std::scientific << std::setprecision(17) << *dropout;
+    arguments += ", %seed: i64";
+    words += " dropout(" + number.str() + ", seed = %seed : i64)";
+  }
+  arguments += captured;
   if (!attributes.empty())
     words += " " + attributes;
   if (isBSHD)

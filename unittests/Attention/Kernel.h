@@ -20,6 +20,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 
 namespace farun::test {
 
@@ -59,6 +60,9 @@ struct Form {
   bool hasAlibi = false, hasSink = false;
   bool hasSegments = false;
   bool hasScaleOperand = false, hasQLengths = false, hasKVLengths = false;
+  std::optional<double> dropout = std::nullopt;
+  /// Further arguments, ", %table: tensor<?xf32>", for regions.
+  std::string captured = "";
   bool hasLSE = true, isBSHD = false, isTraced = false;
   std::string schedule = kSmallTiles;
   /// -1 leaves an extent open.

@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 #include "Case.h"
 
+#include "../../lib/Reference/Philox.h"
+
 using namespace faref;
 using namespace faref::test;
 
@@ -87,6 +89,33 @@ TEST(Attention, SegmentsSeeTheirOwn) {
   c.problem.qSegments.reset();
   EXPECT_EQ(c.refusal(),
             "kv_segments is given alone; segments are of queries and keys");
+}
+
+TEST(Attention, PhiloxGivesThePublishedNumbers) {
+  EXPECT_EQ(philox4x32({0, 0, 0, 0}, 0, 0),
+            (Philox4{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32({~0u, ~0u, ~0u, ~0u}, ~0u, ~0u),
+            (Philox4{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+                       0xa4093822, 0x299f31d0),
+            (Philox4{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Attention, DropoutTakesWeightsAndLeavesTheSum) {
+  // The first word of counter (j, 0, 0, 0) and key 0 decides; for j = 0 it is
+  // 6627e8d5, just below 0.399.
+  auto run = [](double probability) {
+    Case c({0}, {0, 0}, {1, 0});
+    c.problem.dropout = Dropout{probability, 0};
+    Result result = c.run();
+    expectNear(result.lse, {kLn2});
+    return result.out[0];
+  };
+  double border = double(0x6627e8d5u) * 0x1p-32;
+  EXPECT_DOUBLE_EQ(run(border), 0.5 / (1 - border));
+  EXPECT_EQ(run(border + 0x1p-32), 0);
+  EXPECT_EQ(run(0), 0.5);
+  EXPECT_EQ(run(1), 0);
 }
 
 TEST(Attention, BothLayoutsAgree) {

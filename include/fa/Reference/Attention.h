@@ -36,6 +36,13 @@ enum class EmptyRow {
 /// How f32 operands enter the products.
 enum class Precision { Ieee, TF32x3, TF32 };
 
+/// Dropout of weights by Philox4x32-10 with the seed as key and (j, i, h, b) as
+/// counter.
+struct Dropout {
+  double probability = 0.0;
+  uint64_t seed = 0;
+};
+
 /// One attention. Views may have any strides; shapes are in the order that
 /// `isBSHD` names for Q, K, V (and O), and broadcast from the right elsewhere.
 struct Problem {
@@ -57,6 +64,7 @@ struct Problem {
   std::optional<ArrayView> kvLengths;  ///< [B]
   std::optional<ArrayView> sink;       ///< logits [Hq]
   EmptyRow emptyRow = EmptyRow::Zero;
+  std::optional<Dropout> dropout;
 
   ElementType outType = ElementType::F32;
   Precision precision = Precision::Ieee;

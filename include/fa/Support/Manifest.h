@@ -87,6 +87,8 @@ struct Attention {
   double scale = 0.0;
   std::optional<double> softcap;
   std::vector<StructuralMask> masks;
+  /// The probability; a scalar operand of role "seed" comes with it.
+  std::optional<double> dropout;
   std::string layout = "bhsd";
   std::string emptyRow = "zero";
   Schedule schedule;

@@ -260,11 +260,12 @@ LogicalResult LaneEmitter::emitTransferWrite(vector::TransferWriteOp op) {
   OpBuilder::InsertionGuard guard(b);
   if (share.kind == LaneShare::Kind::Row) {
     // All lanes of a quad hold the same value: one of them writes it, when all
-    // of them have read the old one.
+    // of them have read the old one. They meet again for what all must execute.
     createWarpBarrier(b, op.getLoc());
     Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                           me.quadLane, constant(0));
     auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+    createWarpBarrier(b, op.getLoc());
     b.setInsertionPointToStart(branch.thenBlock());
   }
   auto pairType = VectorType::get({2}, share.type);

@@ -55,7 +55,7 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"q_offsets", false, [](Op op) { return bool(op.getQOffsets()); }},
       {"kv_offsets", false, [](Op op) { return bool(op.getKvOffsets()); }},
       {"pages", false, [](Op op) { return bool(op.getPages()); }},
-      {"dropout", false, [](Op op) { return bool(op.getDropoutAttr()); }},
+      {"dropout", true, [](Op op) { return bool(op.getDropoutAttr()); }},
       {"score", false, [](Op op) { return op.hasScore(); }},
       {"visible", false, [](Op op) { return op.hasVisible(); }},
       {"lse", true, [](Op op) { return bool(op.getLse()); }},

@@ -132,6 +132,8 @@ std::string mlir::fa::whyNotOnArguments(func::FuncOp func, AttentionOp op) {
   SmallVector<AttentionOperand> operands = op.getShapedOperands();
   if (Value scale = op.getScaleOperand())
     operands.push_back({"scale", scale, {}});
+  if (Value seed = op.getSeed())
+    operands.push_back({"seed", seed, {}});
   for (const AttentionOperand &operand : operands) {
     BlockArgument argument = findArgument(operand.value);
     if (argument && argument.getOwner() == &func.getBody().front())
@@ -159,8 +161,8 @@ static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {
       dims = operand->dims;
       if (llvm::is_contained(op.getOuts(), operand->value))
         kind = "output";
-    } else if (op.getScaleOperand() == argument) {
-      role = "scale";
+    } else if (op.getScaleOperand() == argument || op.getSeed() == argument) {
+      role = op.getSeed() == argument ? "seed" : "scale";
       kind = "scalar";
     } else if (!isa<ShapedType>(argument.getType())) {
       kind = "scalar";
@@ -187,6 +189,8 @@ void mlir::fa::recordAttention(func::FuncOp func, AttentionOp op) {
     facts.push_back(b.getNamedAttr("scale", b.getF64FloatAttr(*scale)));
   if (FloatAttr softcap = op.getSoftcapAttr())
     facts.push_back(b.getNamedAttr("softcap", softcap));
+  if (FloatAttr dropout = op.getDropoutAttr())
+    facts.push_back(b.getNamedAttr("dropout", dropout));
   if (ScheduleAttr schedule = op.getScheduleAttr())
     facts.push_back(b.getNamedAttr("schedule", schedule));
   func->setAttr(kOperandsAttr, describeArguments(func, op));

@@ -119,11 +119,16 @@ Value AttentionTiler::emitHidden(const BlockContext &block, Value scores,
   return b.create<arith::SelectOp>(visible, scores, hidden);
 }
 
-/// acc + P . V, with P rounded to the type of V.
+/// acc + P . V, with P rounded to the type of V; without what is dropped.
 Value AttentionTiler::emitWeightedValues(const BlockContext &block,
                                          Value weights, Value firstKey,
                                          Value acc) {
   auto element = cast<MemRefType>(block.valuePlane.getType()).getElementType();
+  if (block.dropout.isUsed()) {
+    Value kept = emitKept(b, block.dropout, getSite(block, firstKey));
+    Value nothing = b.splat(cast<VectorType>(weights.getType()), 0.0f);
+    weights = b.create<arith::SelectOp>(kept, weights, nothing);
+  }
   Value rounded = b.roundTo(element, weights);
   Value valueTile =
       b.create<LoadTileOp>(b.vector({tileKV, paddedDv}, element),
@@ -262,8 +267,12 @@ RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
     return b.create<arith::SelectOp>(isFinite, scaled, x).getResult();
   };
   Value values = emitEachRow(block.valuePlane, key, b.index(0), tile);
-  Value next = b.create<arith::AddFOp>(scale(old.acc, oldShare),
-                                       scale(values, newShare));
+  Value newPart = scale(values, newShare), oldPart = scale(old.acc, oldShare);
+  if (block.dropout.isUsed()) {
+    Value kept = b.spreadRows(emitKept(b, block.dropout, site), paddedDv);
+    newPart = b.create<arith::SelectOp>(kept, newPart, b.splat(tile, 0.0f));
+  }
+  Value next = b.create<arith::AddFOp>(oldPart, newPart);
   Value acc = b.create<arith::SelectOp>(b.spreadRows(step.isTaken, paddedDv),
                                         next, old.acc);
   return {step.max, sum, acc, old.isMean};

@@ -327,6 +327,9 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
   emitPlanes(block, lengths);
   emitState(block);
   block.clauses = emitScoreClauses(block, lengths);
+  if (FloatAttr dropout = op.getDropoutAttr();
+      dropout && dropout.getValueAsDouble() > 0)
+    block.dropout = {dropout.getValueAsDouble(), op.getSeed(), batch, head};
   if (op.getSink())
     block.sink = b.create<memref::LoadOp>(op.getSink(), head);
   emitEnd(block, emitLoops(block));
@@ -340,6 +343,8 @@ void AttentionTiler::emitEnd(const BlockContext &block, const RowState &state) {
   FinishedRows rows =
       emitFinishedRows(b, state.max, state.sum, state.isMean, block.sink,
                        op.getEmptyRowKind(), block.noQuery);
+  if (block.dropout.isUsed())
+    rows.growth = block.dropout.getGrowth();
   Value acc = state.acc;
   if (rows.emptyRow == EmptyRow::Uniform)
     acc = emitUniformRows(block, rows.isEmpty, acc);

@@ -13,6 +13,7 @@
 #define FA_LIB_DIALECT_FA_TRANSFORMS_ATTENTIONTILER_H
 
 #include "AttentionFacts.h"
+#include "Dropout.h"
 #include "OnlineSoftmax.h"
 #include "Scores.h"
 #include "TileBuilder.h"
@@ -48,6 +49,7 @@ struct BlockContext {
   Value max, sum, acc;        ///< m, l, u in workgroup memory
   BlockVisibility visibility;
   ScoreClauses clauses;
+  Dropout dropout;
   Value sink;    ///< f32, natural units, or null
   Value noQuery; ///< rows that belong to no query: vector of i1, or null
 };

@@ -193,7 +193,7 @@ FinishedRows mlir::fa::emitFinishedRows(TileBuilder &b, Value max,
                                         Value noQuery) {
   auto type = cast<VectorType>(max.getType());
   Value zero = b.splat(type, 0.0f);
-  FinishedRows rows;
+  FinishedRows rows = {};
   rows.max = max;
   rows.sum = b.create<vector::MultiDimReductionOp>(
       vector::CombiningKind::ADD, partialSums, zero, ArrayRef<int64_t>{1});
@@ -223,6 +223,8 @@ Value mlir::fa::emitOutput(TileBuilder &b, const FinishedRows &rows,
   else
     inverse = b.create<arith::SelectOp>(rows.isMean, one,
                                         b.create<arith::DivFOp>(one, rows.sum));
+  if (rows.growth)
+    inverse = b.create<arith::MulFOp>(inverse, b.splat(rowType, *rows.growth));
   Value output = b.create<arith::MulFOp>(acc, b.spreadRows(inverse, columns));
   Value fill = acc;
   if (rows.emptyRow != EmptyRow::Uniform)

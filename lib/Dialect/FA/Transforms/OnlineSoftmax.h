@@ -126,6 +126,8 @@ struct FinishedRows {
   /// `emptyRow` says; null where every row does.
   Value noQuery;
   EmptyRow emptyRow;
+  /// What u is multiplied by beside: kept weights grow under dropout.
+  std::optional<float> growth;
 };
 
 /// Adds up the partial sums of l, takes the sink (f32, natural units; null for

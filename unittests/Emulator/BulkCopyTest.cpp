@@ -313,6 +313,43 @@ TEST(BulkCopy, faults) {
   }
 }
 
+// Rank 1 leaves at once; rank 0 takes its time.
+TEST(BulkCopy, mayNotReachACtaThatHasExited) {
+  const std::string later =
+      "setp.eq.u32 %p0, %rank, 0; @!%p0 ret; mov.u32 %r3, 0;\n"
+      "L: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 9000; @%p1 bra L;\n"
+      "mbarrier.init.shared.b64 [bar], 1; mov.u32 %r1, smem;"
+      "mov.u32 %r2, bar; mapa.shared::cluster.u32 %r1, %r1, 1;"
+      "mapa.shared::cluster.u32 %r2, %r2, 1;";
+  const std::string there = "it lies in the shared memory of CTA rank 1, which "
+                            "has exited";
+  const std::pair<std::string, std::string> kCases[] = {
+      {later + "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::"
+               "bytes.multicast::cluster [smem], [%in], 32, [bar], 3;",
+       "a multicast copy reaches CTA rank 1, which has exited"},
+      {later + "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 "
+               "[%r1], %r3, [%r2];",
+       "the destination of an asynchronous store cannot be reached: " + there},
+      // What is under way when the other CTA leaves.
+      {"mbarrier.init.shared.b64 [bar], 1; barrier.cluster.arrive;"
+       "barrier.cluster.wait; setp.eq.u32 %p0, %rank, 0; @!%p0 bra MEET;"
+       "mov.u32 %r1, smem; mov.u32 %r2, bar;"
+       "mapa.shared::cluster.u32 %r1, %r1, 1;"
+       "mapa.shared::cluster.u32 %r2, %r2, 1;"
+       "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r2, "
+       "[%r2];\n"
+       "MEET: barrier.cluster.arrive; barrier.cluster.wait; @!%p0 ret;"
+       "mov.u32 %r3, 0;\n"
+       "L: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 9000; @%p1 bra L;",
+       "an asynchronous store reaches CTA rank 1, which has exited"},
+  };
+  for (auto &[body, message] : kCases) {
+    KernelRun r = runBody(body, {{{2}, {1}, {2}, 0}});
+    EXPECT_EQ(r.report.status, Status::Fault) << body;
+    EXPECT_EQ(r.message(), message);
+  }
+}
+
 TEST(BulkCopy, formsThatAreRefused) {
   const std::pair<const char *, const char *> kCases[] = {
       {"cp.async.bulk.global.shared::cta.mbarrier::complete_tx::bytes [%in], "

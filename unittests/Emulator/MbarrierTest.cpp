@@ -373,6 +373,9 @@ TEST(Mbarrier, whatIsUndefinedIsAFault) {
        "mbarrier.expect_tx.shared.b64 [bar], 1;",
        "the tx-count of the mbarrier at byte 4096 becomes 1048576; its range "
        "ends at 1048575"},
+      {"mbarrier.init.shared.b64 [bar], 0xFFFFF; "
+       "cp.async.mbarrier.arrive.shared.b64 [bar];",
+       "more than 1048575 pending arrivals at the mbarrier at byte 4096"},
       {"mbarrier.init.shared.b64 [bar+4], 2;",
        "shared atomic access of 8 bytes at 0x1004 is not aligned to 8"},
       {"mov.u32 %r1, bar; mbarrier.init.shared.b64 [%r1+64], 2;",

@@ -416,6 +416,15 @@ TEST(TensorCopy, gatherAndScatterOfFourRows) {
                     *map, at, 1024, "sm_100a"))
       << m.message();
   EXPECT_TRUE(m.tensorBytes == tensor);
+  // Four rows are four boxes.
+  s.box = {16, 2};
+  auto tall = encodeTiled(s);
+  EXPECT_FALSE(m.run("@%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile::"
+                     "scatter4.bulk_group [%map, {%c0, %c1, %c2, %c3, %c4}], "
+                     "[%at];\n",
+                     *tall, at, 1024, "sm_100a"));
+  EXPECT_EQ(m.report.diagnostics.at(0).message,
+            "gather4 and scatter4 need a box of one row, found 2");
 }
 
 TEST(TensorCopy, faultsOfTheMap) {
@@ -462,6 +471,14 @@ TEST(TensorCopy, faultsOfTheMap) {
        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%map, {%c0, "
        "%c1}], [%at];",
        "the tensor map is not aligned to 64"},
+      {[](TensorMapShape &s) {
+         s.dims[0] = 256;
+         s.strides[0] = 512;
+         s.box = {256, 256};
+       },
+       loadBody(2, 131072),
+       "the box of the tensor map has 131072 bytes; there are " +
+           std::to_string(kShared + 8) + " for it"},
   };
   for (const Case &c : kCases) {
     Machine m(1920);

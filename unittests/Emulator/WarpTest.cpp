@@ -451,6 +451,22 @@ TEST(Stops, misalignedAndReadOnly) {
   EXPECT_HAS(firstMessage(r), "which is read-only");
   r = run("mov.u32 %r0, 8192; ld.shared.u32 %out0, [%r0];");
   EXPECT_HAS(firstMessage(r), "8192 bytes of shared memory");
+  r = run("mov.u64 %rd0, 4096; ld.param.u32 %out0, [%rd0];");
+  EXPECT_HAS(firstMessage(r), "is out of bounds: the kernel has ");
+  EXPECT_HAS(firstMessage(r), " bytes of parameters");
+  r = run("cp.async.ca.shared.global [0], [%a2], 4, 5;");
+  EXPECT_HAS(firstMessage(r), "cp.async with src-size 5 above its cp-size 4");
+}
+TEST(Stops, withoutABufferNoneIsNamed) {
+  auto module = Module::parse(".version 8.0\n.target sm_80\n.address_size 64\n"
+                              ".entry k() { .reg .b32 %r; ld.global.u32 %r, "
+                              "[0x7000000000]; ret; }",
+                              "test.ptx");
+  ASSERT_TRUE(bool(module)) << module.error().str();
+  Device device;
+  Report r = device.launch(*module, "k", {{1}, {1}}, {});
+  ASSERT_EQ(r.status, Status::Fault);
+  EXPECT_HAS(r.diagnostics.at(0).str(), "is out of bounds: no buffer exists");
 }
 TEST(Stops, deadlockSaysWhoWaitsForWhat) {
   // Half of the lanes wait for the other half, which left.

@@ -204,6 +204,7 @@ Flow multiply(Warp &w, const Instruction &i) {
   }
   CTA &cta = *w.cta;
   WgmmaState &state = stateOf(cta);
+  state.widened = nullptr;
   WgmmaState::Warpgroup &group = state.groups[w.index / 4];
   WgmmaOperation here;
   if (!needsWholeWarp(w) || !readOperands(w, i, here))
@@ -247,7 +248,9 @@ Flow wait(Warp &w, const Instruction &i) {
   if (!needsWholeWarp(w))
     return Flow::Stop;
   uint32_t pending = uint32_t(i.imm);
-  stateOf(*w.cta).warps[w.index].wait(w, pending);
+  WgmmaState &state = stateOf(*w.cta);
+  state.widened = nullptr;
+  state.warps[w.index].wait(w, pending);
   for (CTAObserver *o : w.cta->onWgmma)
     o->wgmmaWaited(groupEvent(w, pending));
   return Flow::Next;

@@ -115,6 +115,9 @@ struct WgmmaState {
   std::vector<Warpgroup> groups;
   std::vector<WgmmaQueue> warps;
   uint64_t operations = 0;
+  /// Whose B the host thread has at hand; for one instruction, since the next
+  /// one may write to memory.
+  const WgmmaOperation *widened = nullptr;
   /// What matrices cover, for observers.
   using FootprintKey = std::array<uint32_t, 6>;
   std::map<FootprintKey, std::vector<ByteRange>> footprints;

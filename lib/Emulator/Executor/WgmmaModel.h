@@ -36,7 +36,7 @@ inline TensorElement tensorElement(WgmmaForm::Element e) {
   }
 }
 
-/// left[k][16 rows]; element (k, n) of `right` is at n * perN + k * perK.
+/// left[k][16 rows]; `right` as WgmmaShare.cpp has it, in blocks of 8 columns.
 void multiplyAsModelled(const WgmmaForm &f, TensorModel model,
                         const float (*left)[16], const float *right,
                         unsigned perN, unsigned perK, WgmmaTile &tile) {
@@ -52,8 +52,9 @@ void multiplyAsModelled(const WgmmaForm &f, TensorModel model,
       rows[m / 8][k].set(m % 8, tensorFactor(left[k][m], leastA));
   for (unsigned n = 0; n < f.n; ++n) {
     TensorFactor column[kMost];
+    const float *block = right + n / 8 * 8 * depth + n % 8 * perN;
     for (unsigned k = 0; k < depth; ++k)
-      column[k] = tensorFactor(right[n * perN + k * perK], leastB);
+      column[k] = tensorFactor(block[k * perK], leastB);
     for (unsigned half = 0; half < 2; ++half) {
       float sum[8];
       std::memcpy(sum, &tile.columns[n][8 * half], sizeof(sum));

@@ -123,8 +123,10 @@ void WgmmaQueue::multiply(Warp &w, WgmmaPending &share) {
                    (w.index - op.firstWarp) * 16,
                    a,
                    op.accumulates,
-                   w.cta->launch.options.tensorModel};
+                   w.cta->launch.options.tensorModel,
+                   w.cta->wgmma->widened == &op};
   functions().multiply(input, *accumulator.tile);
+  w.cta->wgmma->widened = &op;
   bool isLast = --op.remaining == 0;
   if (isLast && !w.cta->onWgmma.empty()) {
     WgmmaEvent event = op.event(*w.cta);
@@ -150,18 +152,15 @@ void WgmmaQueue::readThrough(Warp &w, uint64_t id) {
 }
 
 void WgmmaQueue::wait(Warp &w, uint32_t pending) {
-  std::shared_ptr<WgmmaOperation> last;
   while (!unwaited.empty() &&
          uint64_t(unwaited.front().group) + pending < openGroup) {
-    last = std::move(unwaited.front().operation);
+    std::shared_ptr<WgmmaOperation> op = std::move(unwaited.front().operation);
     unwaited.pop_front();
+    while (!shares.empty() && shares.front().operation->id <= op->id)
+      completeFront(w);
+    CTA &cta = *w.cta;
+    for (uint32_t n = op->firstWarp; n < op->firstWarp + 4; ++n)
+      if (n != w.index)
+        cta.wgmma->warps[n].readThrough(cta.warps[n], op->id);
   }
-  if (!last)
-    return;
-  while (!shares.empty() && shares.front().operation->id <= last->id)
-    completeFront(w);
-  CTA &cta = *w.cta;
-  for (uint32_t n = last->firstWarp; n < last->firstWarp + 4; ++n)
-    if (n != w.index)
-      cta.wgmma->warps[n].readThrough(cta.warps[n], last->id);
 }

@@ -8,7 +8,8 @@
 // PTX ISA 9.1 section 9.7.15.5. A and B are widened to floats, which hold every
 // element exactly, and multiplied column by column:
 //
-//   left[k][16 rows]   right[n][K] or, N-major, right[k][N]   tile[n][16 rows]
+//   left[k][16 rows]   right[n][K] or, N-major, right[n / 8][k][8]
+//   tile[n][16 rows]
 //
 //   tile[n] += left[k] * right(k, n)     for k = 0, 1, ... K - 1
 //
@@ -137,7 +138,7 @@ template <Form::Element E> void widenRight(const WgmmaShare &s, float *right) {
   if (s.form.transB) {
     for (unsigned q = 0; q < n / 8; ++q)
       for (unsigned k = 0; k < 16; ++k)
-        widen<E>(s.shared + s.b.columnChunk(q, k), right + k * n + 8 * q);
+        widen<E>(s.shared + s.b.columnChunk(q, k), right + 8 * (16 * q + k));
     return;
   }
   for (unsigned r = 0; r < n; ++r)
@@ -162,7 +163,7 @@ void widenBoth(const WgmmaShare &s, Operands &o) {
   case Form::E:                                                                \
     widenRight<Form::E>(s, o.right);                                           \
     break;
-  switch (s.form.b) {
+  switch (s.hasSameB ? Form::B1 : s.form.b) {
     FOR_EACH_ELEMENT(CASE)
   case Form::B1:
     break;
@@ -201,10 +202,10 @@ inline Column multiplyAdd(Column a, float b, Column c) {
 }
 #endif
 
-/// Element (k, n) of `right` is at n * perN + k * perK.
-template <unsigned K>
+/// Of each block of 8 columns, element (k, n) of `right` is at n * PerN + k *
+/// PerK.
+template <unsigned K, unsigned PerN, unsigned PerK>
 [[gnu::always_inline]] inline void chain(const Operands &o, unsigned n,
-                                         unsigned perN, unsigned perK,
                                          float (*tile)[kRows]) {
   constexpr unsigned kWide = sizeof(Column) / sizeof(float);
   for (unsigned n0 = 0; n0 < n; n0 += 8)
@@ -212,11 +213,11 @@ template <unsigned K>
       Column sum[8];
       for (unsigned j = 0; j < 8; ++j)
         sum[j] = load(&tile[n0 + j][m]);
-      const float *right = o.right + n0 * perN;
+      const float *right = o.right + n0 * K;
       for (unsigned k = 0; k < K; ++k) {
         Column left = load(&o.left[k][m]);
         for (unsigned j = 0; j < 8; ++j)
-          sum[j] = multiplyAdd(left, right[j * perN + k * perK], sum[j]);
+          sum[j] = multiplyAdd(left, right[j * PerN + k * PerK], sum[j]);
       }
       for (unsigned j = 0; j < 8; ++j)
         store(&tile[n0 + j][m], sum[j]);
@@ -225,13 +226,13 @@ template <unsigned K>
 
 void chainAll(const Form &f, const Operands &o, float (*tile)[kRows]) {
   if (f.transB)
-    chain<16>(o, f.n, 1, f.n, tile);
+    chain<16, 1, 8>(o, f.n, tile);
   else if (f.k() == 16)
-    chain<16>(o, f.n, 16, 1, tile);
+    chain<16, 16, 1>(o, f.n, tile);
   else if (f.k() == 8)
-    chain<8>(o, f.n, 8, 1, tile);
+    chain<8, 8, 1>(o, f.n, tile);
   else
-    chain<32>(o, f.n, 32, 1, tile);
+    chain<32, 32, 1>(o, f.n, tile);
 }
 
 int32_t addInt(int32_t c, int32_t sum, bool saturates) {
@@ -278,7 +279,7 @@ void multiply(const WgmmaShare &s, WgmmaTile &tile) {
     std::memset(tile.columns, 0, f.n * sizeof(tile.columns[0]));
   if (f.a == Form::B1)
     return countOnes(s, tile);
-  Operands o;
+  static thread_local Operands o;
   widenBoth(s, o);
   if (f.accumulator == Form::Int) {
     WgmmaTile sums;
@@ -288,7 +289,7 @@ void multiply(const WgmmaShare &s, WgmmaTile &tile) {
   }
   if (s.model != TensorModel::Fma)
     return multiplyAsModelled(f, s.model, o.left, o.right, f.transB ? 1 : f.k(),
-                              f.transB ? f.n : 1, tile);
+                              f.transB ? 8 : 1, tile);
   chainAll(f, o, tile.columns);
   if (f.accumulator == Form::Half)
     for (unsigned n = 0; n < f.n; ++n)

@@ -32,6 +32,8 @@ struct WgmmaShare {
   const uint32_t (*aRegisters)[32]; ///< four of them
   bool accumulates;                 ///< scale-d
   TensorModel model = TensorModel::Fma; ///< of floating-point products
+  /// B is that of the last product of this host thread, and in memory as then.
+  bool hasSameB = false;
 };
 
 /// The functions of one vector variant.

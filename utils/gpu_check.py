@@ -42,6 +42,8 @@ ALL_TOKENS = 16384
 WIDTH = 2048
 # u, e and f of the rule for how near is right (fa/Reference/Tolerance.h).
 RULE = {"f16": (2**-11, 2**-20, 2**-24), "bf16": (2**-8, 2**-20, 2**-100)}
+# Exit codes of fa-launch: a result is wrong, the kernel was stopped.
+WRONG, STOPPED = 1, 4
 BACKENDS = ("CUDNN_ATTENTION", "FLASH_ATTENTION", "EFFICIENT_ATTENTION")
 
 
@@ -176,15 +178,13 @@ def launch_small(folder, cases, run=subprocess.run):
         command = [str(tool), str(path), "--device=cuda"]
         command += ["--dim=B=1", "--dim=Hq=4", "--dim=Hkv=2", "--dim=Sq=300"]
         command += ["--dim=Sk=333"]
-        result = run(command, capture_output=True, text=True, timeout=60)
-        rows.append(
-            {
-                "package": name,
-                "exit_code": result.returncode,
-                "output": (result.stdout + result.stderr)[-2000:],
-            }
-        )
-        print(f"fa-launch {name}: exit code {result.returncode}", flush=True)
+        try:
+            result = run(command, capture_output=True, text=True, timeout=30)
+            code, output = result.returncode, result.stdout + result.stderr
+        except subprocess.TimeoutExpired:
+            code, output = STOPPED, "no end within 30 seconds"
+        rows.append({"package": name, "exit_code": code, "output": output[-2000:]})
+        print(f"fa-launch {name}: exit code {code}", flush=True)
     return rows
 
 
@@ -394,10 +394,18 @@ def measure(torch, folder, cases, output, budget, seconds, now=time.monotonic):
     write_json(output, document)
     torch.zeros(1, device="cuda")  # makes the context current
     clocks, driver = Clocks(), gp.Driver()
+    # A kernel that is wrong, faults or hangs when it is small is not timed.
+    bad = {
+        row["package"]
+        for row in document["launches"]
+        if row["exit_code"] in (WRONG, STOPPED)
+    }
     for case in cases:
         reason = None
         if not (folder / f"{case.package()}.fapkg").is_dir():
             reason = "no package"
+        elif case.package() in bad:
+            reason = "fa-launch found it wrong"
         elif now() - start > budget:
             reason = "no time left"
         if reason:
@@ -424,7 +432,7 @@ def exit_code(document):
     wrong = any(not row["check"]["ok"] for row in document["cases"])
     codes = [row["exit_code"] for row in document["launches"]]
     failed = any(row["reason"].startswith("failed") for row in document["left_out"])
-    if wrong or any(code in (1, 4) for code in codes):
+    if wrong or any(code in (WRONG, STOPPED) for code in codes):
         return 1
     return 3 if failed or any(codes) or not document["cases"] else 0
 

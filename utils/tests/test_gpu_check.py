@@ -145,6 +145,17 @@ def test_small_launches_are_asked_of_fa_launch(tmp_path):
     assert gpu_check.launch_small(tmp_path, cases, run) == [
         {"package": "hd64-full-bf16", "exit_code": 4, "output": "out err"}
     ]
+
+    def hang(command, **options):
+        raise subprocess.TimeoutExpired(command, options["timeout"])
+
+    assert gpu_check.launch_small(tmp_path, cases, hang) == [
+        {
+            "package": "hd64-full-bf16",
+            "exit_code": 4,
+            "output": "no end within 30 seconds",
+        }
+    ]
     assert commands == [
         [str(tmp_path / "fa-launch"), str(tmp_path / "hd64-full-bf16.fapkg")]
         + ["--device=cuda", "--dim=B=1", "--dim=Hq=4", "--dim=Hkv=2"]
@@ -431,6 +442,20 @@ def test_without_time_the_rest_is_left_out(run_on_cpu):
     assert document["cases"] == []
     assert {row["reason"] for row in document["left_out"]} == {"no time left"}
     assert gpu_check.exit_code(document) == 3
+
+
+def test_what_fa_launch_found_wrong_is_not_timed(run_on_cpu, monkeypatch):
+    rows = [
+        {"package": "hd64-causal-bf16", "exit_code": 1, "output": ""},
+        {"package": "hd64-full-bf16", "exit_code": 0, "output": ""},
+    ]
+    monkeypatch.setattr(gpu_check, "launch_small", lambda folder, cases: rows)
+    document = run_on_cpu(sdpa)
+    assert {row["package"] for row in document["cases"]} == {"hd64-full-bf16"}
+    assert {(row["case"]["causal"], row["reason"]) for row in document["left_out"]} == {
+        (True, "fa-launch found it wrong")
+    }
+    assert gpu_check.exit_code(document) == 1
 
 
 def test_a_kernel_that_cannot_be_launched_is_told(run_on_cpu, capsys):

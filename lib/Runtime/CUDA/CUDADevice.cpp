@@ -256,11 +256,14 @@ Expected<LaunchArgument>
 CUDADevice::encodeTensorMap(const TensorMapRequest &request) {
   TensorMap map;
   std::vector<uint32_t> elementStrides(request.extents.size(), 1);
+  // A tensor of one dimension has no stride, and the driver wants a pointer.
+  std::vector<uint64_t> strides = request.strides;
+  strides.push_back(0);
   if (Status status = driver.call(
           driver.TensorMapEncodeTiled, "describing a tensor", &map,
           int(tensorDataType(request.type)), uint32_t(request.extents.size()),
           reinterpret_cast<void *>(request.address), request.extents.data(),
-          request.strides.data(), request.box.data(), elementStrides.data(),
+          strides.data(), request.box.data(), elementStrides.data(),
           /*interleave=*/0, int(request.swizzle), kPromotionL2_128B,
           /*fill=*/0);
       !status)

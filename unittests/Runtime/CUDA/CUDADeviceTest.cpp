@@ -254,6 +254,46 @@ TEST_F(CUDADeviceTest, LaunchesThatItDoesNotTake) {
             "symbol not found) while preparing the kernel load");
 }
 
+TEST_F(CUDADeviceTest, TensorMaps) {
+  std::unique_ptr<Device> device = open();
+  DeviceAddress tensor =
+      *device->allocate(4096, "tensor", BufferAccess::ReadOnly);
+  TensorMapRequest request;
+  request.address = tensor;
+  request.type = ElementType::BF16;
+  request.extents = {64, 8, 4};
+  request.strides = {256, 1024};
+  request.box = {32, 8, 1};
+  request.swizzle = TensorSwizzle::Bytes64;
+  Expected<LaunchArgument> map = device->encodeTensorMap(request);
+  ASSERT_TRUE(bool(map)) << map.error().str();
+  EXPECT_EQ(map->bytes.size(), 128u);
+  EXPECT_NE(map->bytes, std::vector<uint8_t>(128));
+  // One dimension has no stride.
+  request.extents = {64};
+  request.strides = {};
+  request.box = {32};
+  EXPECT_TRUE(bool(device->encodeTensorMap(request)));
+  std::string log = fake.log();
+  EXPECT_NE(
+      log.find("cuTensorMapEncodeTiled buffer1 type 9 swizzle 2: 64/32 "
+               "8/8@256 4/1@1024\n"
+               "cuTensorMapEncodeTiled buffer1 type 9 swizzle 2: 64/32\n"),
+      std::string::npos)
+      << log;
+  // What the driver refuses is told as any other failure.
+  request.box = {24};
+  request.swizzle = TensorSwizzle::Bytes32;
+  EXPECT_EQ(device->encodeTensorMap(request).error().message,
+            "cuTensorMapEncodeTiled failed with CUDA_ERROR_INVALID_VALUE "
+            "(invalid argument) while describing a tensor");
+  EXPECT_NE(fake.misuses().find("more than the swizzle's 32"),
+            std::string::npos);
+  device = nullptr;
+  EXPECT_EQ(fake.leaks(), "");
+  fake.reset({});
+}
+
 TEST_F(CUDADeviceTest, AFaultStopsTheKernelAndTheDevice) {
   std::unique_ptr<Device> device = open();
   ASSERT_TRUE(bool(device->load(kStore, "store.ptx")));

@@ -678,6 +678,8 @@ Result cuTensorMapEncodeTiled(TensorMap *map, int type, uint32_t rank,
     return call.misuse(kInvalidValue, "the map is not aligned to 64 bytes");
   if (addressText(at).empty())
     return call.misuse(kInvalidValue, "the tensor is in no buffer");
+  if (!strides)
+    return call.misuse(kInvalidValue, "no strides");
   shape.type = ptxvm::TensorType(type);
   shape.rank = rank;
   shape.address = at;

@@ -97,8 +97,11 @@ class Driver:
 
     def call(self, name, *arguments):
         """Calls a function by the name of its symbol."""
-        result = getattr(self.library, name)(*arguments)
-        if result:
+        try:
+            function = getattr(self.library, name)
+        except AttributeError as error:
+            raise DriverError(f"the CUDA driver has no {name}") from error
+        if result := function(*arguments):
             raise DriverError(f"{name} failed with {self.describe(result)}")
 
 

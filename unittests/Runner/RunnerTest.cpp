@@ -381,6 +381,29 @@ TEST(Runner, TrafficCountsWhatIsNeeded) {
   EXPECT_EQ(traffic.naive, once + 4 * (8 + 8) * 2 + 4 * 16);
 }
 
+TEST(Runner, TimesAreSummedUp) {
+  Timing timing;
+  timing.seconds = {1e-3, 2e-3, 4e-3};
+  timing.operations = 3e9;
+  timing.bytes = 5e6;
+  EXPECT_EQ(timing.median(), 2e-3);
+  EXPECT_EQ(timing.str(), "bench: 3 runs min=1 ms median=2 ms max=4 ms 1.5 "
+                          "TFLOP/s 2.5 GB/s");
+  timing.seconds.push_back(6e-3);
+  EXPECT_EQ(timing.median(), 3e-3);
+  // An empty grid is not launched.
+  timing.seconds = {0};
+  EXPECT_EQ(timing.str(),
+            "bench: 1 runs min=0 ms median=0 ms max=0 ms 0 TFLOP/s 0 GB/s");
+  // A device without a clock of its own is not timed.
+  HostDevice device;
+  RunSpec spec = dynamicSpec();
+  spec.benchRuns = 3;
+  RunResult result = runWith(device, spec);
+  EXPECT_FALSE(result.timing);
+  EXPECT_EQ(result.launches, 1);
+}
+
 TEST(Runner, ReportHoldsEverything) {
   HostDevice device;
   RunSpec spec = dynamicSpec();

@@ -275,6 +275,8 @@ def test_failures_name_the_call(gpu, tmp_path, copy_package):
     package.close()
     with pytest.raises(gp.DriverError, match="the CUDA driver cannot be opened"):
         gp.Driver("/nowhere/libcuda.so.1")
+    with pytest.raises(gp.DriverError, match="the CUDA driver has no cuInit"):
+        gp.Driver("libm.so.6").call("cuInit", 0)
 
 
 def test_sizes():

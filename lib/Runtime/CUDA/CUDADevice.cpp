@@ -123,13 +123,14 @@ private:
 
 template <typename Work>
 auto CUDADevice::inContext(Work work) -> decltype(work()) {
-  const char *doing = "making its context current";
-  if (Status status = driver.call(driver.CtxPushCurrent, doing, context);
+  if (Status status = driver.call(driver.CtxPushCurrent,
+                                  "making its context current", context);
       !status)
     return status.takeError();
   auto result = work();
   Context popped = nullptr;
-  Status status = driver.call(driver.CtxPopCurrent, doing, &popped);
+  Status status =
+      driver.call(driver.CtxPopCurrent, "leaving its context", &popped);
   if (!status && result)
     return status.takeError();
   return result;
@@ -389,19 +390,23 @@ CUDADevice::launchInContext(const std::string &kernel,
                             const LaunchGeometry &geometry,
                             const std::vector<LaunchArgument> &arguments) {
   std::string doing = "preparing the kernel " + kernel;
+  LaunchOutcome refused;
   Function function = nullptr;
-  if (Status status = driver.call(driver.ModuleGetFunction, doing, &function,
-                                  module, kernel.c_str());
-      !status)
-    return status.takeError();
+  Result result =
+      driver.ModuleGetFunction.pointer(&function, module, kernel.c_str());
+  if (result == kNotFound) {
+    refused.failure = inputError("the program has no kernel " + kernel);
+    return refused;
+  }
+  if (result != kSuccess)
+    return driver.failure(driver.ModuleGetFunction.name, result, doing);
   Expected<std::optional<Error>> mismatch =
       findMismatch(function, kernel, geometry, arguments);
   if (!mismatch)
     return mismatch.takeError();
   if (*mismatch) {
-    LaunchOutcome outcome;
-    outcome.failure = **mismatch;
-    return outcome;
+    refused.failure = **mismatch;
+    return refused;
   }
   if (Status status = allow(function, doing, geometry); !status)
     return status.takeError();

@@ -24,6 +24,7 @@ using Result = int;
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kInvalidValue = 1;
 inline constexpr Result kInvalidPTX = 218;
+inline constexpr Result kNotFound = 500;
 // A kernel did what it must not; its context is of no use afterwards.
 inline constexpr Result kIllegalAddress = 700;
 inline constexpr Result kLaunchTimeout = 702;

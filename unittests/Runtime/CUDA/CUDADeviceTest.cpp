@@ -249,9 +249,10 @@ TEST_F(CUDADeviceTest, LaunchesThatItDoesNotTake) {
   EXPECT_EQ(refusal({word, half}, 227 * 1024 + 1),
             "the kernel store needs 232449 bytes of shared memory; a block has "
             "up to 232448 on Fake GPU");
-  EXPECT_EQ(device->launch("load", {}, {}).error().message,
-            "cuModuleGetFunction failed with CUDA_ERROR_NOT_FOUND (named "
-            "symbol not found) while preparing the kernel load");
+  Expected<LaunchOutcome> missing = device->launch("load", {}, {});
+  ASSERT_TRUE(missing && missing->failure);
+  EXPECT_EQ(missing->failure->code, ErrorCode::Input);
+  EXPECT_EQ(missing->failure->message, "the program has no kernel load");
 }
 
 TEST_F(CUDADeviceTest, TensorMaps) {

@@ -82,6 +82,7 @@ TEST(DriverABI, Symbols) {
 static_assert(ours::kSuccess == CUDA_SUCCESS);
 static_assert(ours::kInvalidValue == CUDA_ERROR_INVALID_VALUE);
 static_assert(ours::kInvalidPTX == CUDA_ERROR_INVALID_PTX);
+static_assert(ours::kNotFound == CUDA_ERROR_NOT_FOUND);
 static_assert(ours::kIllegalAddress == CUDA_ERROR_ILLEGAL_ADDRESS);
 static_assert(ours::kLaunchTimeout == CUDA_ERROR_LAUNCH_TIMEOUT);
 static_assert(ours::kAssert == CUDA_ERROR_ASSERT);

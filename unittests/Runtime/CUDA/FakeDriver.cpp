@@ -39,7 +39,7 @@ FA_EXPORT const char *fakeCudaLeaks();
 namespace {
 
 constexpr Result kNotInitialized = 3, kInvalidDevice = 101,
-                 kInvalidContext = 201, kInvalidHandle = 400, kNotFound = 500;
+                 kInvalidContext = 201, kInvalidHandle = 400;
 constexpr uint32_t kDefaultSharedBytes = 48 * 1024;
 constexpr int kMaxSharedBytes = 227 * 1024;
 

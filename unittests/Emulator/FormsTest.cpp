@@ -98,6 +98,23 @@ TEST(Forms, severalStatementsOnALineScopesAndSinks) {
               [](uint32_t l) { return l + (l >= 4) + (l > 7 ? 10 : 0); });
 }
 
+// Labels without '$', blanks in addresses, negative offsets behind '+', and
+// modifiers in another order than the ISA's, as compilers write them.
+TEST(Forms, asCompilersWriteThem) {
+  expectWords(runEntry(R"(
+  mov.u32 %r1, 5;
+  bra.uni LBB0_2;
+  mov.u32 %r1, 6;
+LBB0_2:
+  st.global.u32 [ %out + 0 ], %r1;
+  add.s64 %rd1, %out, 8;
+  atom.add.relaxed.gpu.global.u32 %r2, [%rd1+-8], 2;
+  ld.global.u32 %r3, [ %rd1 + -8 ];
+  mad.lo.u32 %v, %r2, 10, %r3;
+)"),
+              [](uint32_t) { return 57u; });
+}
+
 TEST(Forms, wideRegisters) {
   expectWords(runEntry(R"(
   .reg .b128 %rq<3>;

@@ -8,7 +8,6 @@
 
 #include "Attention.h"
 #include "Compile.h"
-#include "Library.h"
 
 #include "fa/Support/Npy.h"
 #include "fa/Support/Package.h"
@@ -49,28 +48,16 @@ Outcome KernelObject::findEntry(const char *name,
   return std::nullopt;
 }
 
-Outcome KernelObject::takeDevice(const std::string &name,
-                                 const std::string &optionText,
-                                 const farun::DeviceOptions &options,
-                                 std::unique_ptr<farun::Device> &device) const {
-  {
-    std::lock_guard<std::mutex> guard(lock);
-    if (auto found = idle.find(name + " " + optionText); found != idle.end()) {
-      device = std::move(found->second);
-      idle.erase(found);
-      return std::nullopt;
-    }
-  }
-  farun::Expected<std::unique_ptr<farun::Device>> opened =
-      devices().open(name, options);
-  if (!opened)
-    return toFailure(opened.error(),
-                     opened.error().code == farun::ErrorCode::Device ||
-                             optionText.empty()
-                         ? "device"
-                         : "options");
-  device = std::move(*opened);
-  return std::nullopt;
+std::unique_ptr<farun::Device>
+KernelObject::takeDevice(const std::string &name,
+                         const std::string &optionText) const {
+  std::lock_guard<std::mutex> guard(lock);
+  auto found = idle.find(name + " " + optionText);
+  if (found == idle.end())
+    return nullptr;
+  std::unique_ptr<farun::Device> device = std::move(found->second);
+  idle.erase(found);
+  return device;
 }
 
 void KernelObject::giveDevice(const std::string &name,

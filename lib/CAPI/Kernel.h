@@ -44,11 +44,10 @@ public:
   /// The entry of a launch; by name, or the only one.
   Outcome findEntry(const char *name, const EntryView *&view) const;
 
-  /// Takes an idle device, or opens one. `options` is what was asked for, as
-  /// text, so that like finds like.
-  Outcome takeDevice(const std::string &name, const std::string &optionText,
-                     const farun::DeviceOptions &options,
-                     std::unique_ptr<farun::Device> &device) const;
+  /// A device that has run the program, or null. `optionText` is what was asked
+  /// for, so that like finds like.
+  std::unique_ptr<farun::Device>
+  takeDevice(const std::string &name, const std::string &optionText) const;
   void giveDevice(const std::string &name, const std::string &optionText,
                   std::unique_ptr<farun::Device> device) const;
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CallArrays.h"
+#include "Library.h"
 
 #include "fa/Runner/Report.h"
 
@@ -106,12 +107,26 @@ public:
   }
 
   Outcome open(const farun::DeviceOptions &parsed) {
-    return kernel.takeDevice(name, options, parsed, device);
+    device = kernel.takeDevice(name, options);
+    isLoaded = device != nullptr;
+    if (isLoaded)
+      return std::nullopt;
+    farun::Expected<std::unique_ptr<farun::Device>> opened =
+        devices().open(name, parsed);
+    if (!opened)
+      return toFailure(opened.error(),
+                       opened.error().code == farun::ErrorCode::Device ||
+                               options.empty()
+                           ? "device"
+                           : "options");
+    device = std::move(*opened);
+    return std::nullopt;
   }
 
   const KernelObject &kernel;
   std::string name, options;
   std::unique_ptr<farun::Device> device;
+  bool isLoaded = false; ///< with the program, by a launch before
   bool isClean = false;
 };
 
@@ -124,12 +139,13 @@ struct Launcher {
   bool isCancelled = false;
 
   Outcome run(fa_run **handle);
-  farun::RunSpec makeSpec() const;
+  farun::RunSpec makeSpec(bool isLoaded) const;
   Outcome failureOf(const farun::RunResult &result) const;
 };
 
-farun::RunSpec Launcher::makeSpec() const {
+farun::RunSpec Launcher::makeSpec(bool isLoaded) const {
   farun::RunSpec spec;
+  spec.isLoaded = isLoaded;
   spec.entry = view.entry->name;
   spec.check = options.check;
   if (options.trace)
@@ -164,7 +180,7 @@ Outcome Launcher::run(fa_run **handle) {
       return !isCancelled;
     });
   farun::Expected<farun::RunResult> result =
-      farun::run(kernel.program, makeSpec(), *borrowed.device);
+      farun::run(kernel.program, makeSpec(borrowed.isLoaded), *borrowed.device);
   if (isCancelled)
     return Failure(FA_ERROR_CANCELLED, "the launch was cancelled", "progress");
   if (!result)

@@ -7,6 +7,7 @@
 #include "fa/Runner/Binding.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace farun {
@@ -16,35 +17,40 @@ namespace {
 /// More elements than this are a mistake, whatever the machine.
 constexpr int64_t kMaxElements = int64_t(1) << 40;
 
+/// Who says an extent. It is put into words for a message alone: every launch
+/// comes by here.
+using Source = std::function<std::string()>;
+
 /// Collects what each source says; keeps who said it.
 class Binder {
 public:
   explicit Binder(const Entry &entry) : entry(entry) {}
 
   Status setExtent(const std::string &name, int64_t value,
-                   const std::string &source) {
+                   const Source &source) {
     if (value < 0)
       return inputError("the extent " + name + " is " + std::to_string(value) +
-                        " by " + source + "; it must not be negative");
+                        " by " + source() + "; it must not be negative");
     auto [found, isNew] = values.try_emplace(name, value);
     if (isNew)
       sources[name] = source;
     else if (found->second != value)
       return inputError("the extent " + name + " is " +
-                        std::to_string(found->second) + " by " + sources[name] +
-                        " and " + std::to_string(value) + " by " + source);
+                        std::to_string(found->second) + " by " +
+                        sources[name]() + " and " + std::to_string(value) +
+                        " by " + source());
     return {};
   }
 
   /// `shape` for an operand: static extents, and all extents of an array.
   Status setShape(int index, const std::vector<int64_t> &shape,
-                  const std::string &source) {
+                  const Source &source) {
     const Operand &operand = entry.operands[size_t(index)];
     if (shape.size() != operand.dims.size())
       return inputError(describeOperand(entry, index) + " has " +
                         std::to_string(operand.dims.size()) + " dimensions (" +
-                        dimsText(operand) + "), and " + source + " has shape " +
-                        shapeText(shape));
+                        dimsText(operand) + "), and " + source() +
+                        " has shape " + shapeText(shape));
     for (const OperandUse &use : operand.uses())
       if (Status status = setUse(index, use, shape, source); !status)
         return status;
@@ -52,7 +58,7 @@ public:
   }
 
   Status setUse(int index, const OperandUse &use,
-                const std::vector<int64_t> &shape, const std::string &source) {
+                const std::vector<int64_t> &shape, const Source &source) {
     for (size_t d = 0; d < shape.size(); ++d) {
       if (shape[d] == kDynamic)
         continue;
@@ -66,7 +72,7 @@ public:
           return inputError("dimension " + std::to_string(d) + " of " +
                             describeOperand(entry, index) +
                             " broadcasts and must be 1; it is " +
-                            std::to_string(shape[d]) + " by " + source);
+                            std::to_string(shape[d]) + " by " + source());
         continue;
       }
       if (Status status = setExtent(use.dims[d], shape[d], source); !status)
@@ -97,10 +103,12 @@ public:
           if (known == values.end() || to.dims[d] == from.dims[d] ||
               to.dims[d] == "1")
             continue;
-          if (Status status =
-                  setExtent(to.dims[d], known->second,
-                            sources[from.dims[d]] + ", as " + from.dims[d] +
-                                " of " + describeOperand(entry, index));
+          Source source = [this, index, name = from.dims[d],
+                           first = sources[from.dims[d]]] {
+            return first() + ", as " + name + " of " +
+                   describeOperand(entry, index);
+          };
+          if (Status status = setExtent(to.dims[d], known->second, source);
               !status)
             return status;
         }
@@ -141,7 +149,7 @@ public:
           found != values.end() && found->second > kMaxPositions)
         return inputError("the extent " + found->first + " is " +
                           std::to_string(found->second) + " by " +
-                          sources[found->first] +
+                          sources[found->first]() +
                           "; positions are of 32 bits in the kernels, and at "
                           "most " +
                           std::to_string(kMaxPositions) + " is accepted");
@@ -150,9 +158,9 @@ public:
       return {};
     if (kvHeads->second == 0 || heads->second % kvHeads->second != 0)
       return inputError("the extent Hq is " + std::to_string(heads->second) +
-                        " by " + sources["Hq"] + " and Hkv is " +
+                        " by " + sources["Hq"]() + " and Hkv is " +
                         std::to_string(kvHeads->second) + " by " +
-                        sources["Hkv"] + "; Hq must be a multiple of Hkv");
+                        sources["Hkv"]() + "; Hq must be a multiple of Hkv");
     return {};
   }
 
@@ -196,7 +204,7 @@ private:
 
   const Entry &entry;
   Extents values;
-  std::map<std::string, std::string> sources;
+  std::map<std::string, Source> sources;
   /// Dimensions that are 1, whatever their name stands for: operand, dimension.
   std::set<std::pair<int, size_t>> broadcast;
 };
@@ -230,9 +238,11 @@ std::string describeOperand(const Entry &entry, int index) {
 Expected<Binding> bindExtents(const Entry &entry, const RunSpec &spec) {
   Binder binder(entry);
   for (size_t index = 0; index < entry.operands.size(); ++index)
-    if (Status status = binder.setShape(int(index), entry.operands[index].shape,
-                                        "the type of " +
-                                            describeOperand(entry, int(index)));
+    if (Status status = binder.setShape(
+            int(index), entry.operands[index].shape,
+            [&entry, index] {
+              return "the type of " + describeOperand(entry, int(index));
+            });
         !status)
       return status.takeError();
   for (const auto &[name, value] : spec.dims) {
@@ -243,17 +253,23 @@ Expected<Binding> bindExtents(const Entry &entry, const RunSpec &spec) {
     if (!binder.uses(name))
       return inputError("--dim=" + name + ": " + entry.name +
                         " has no such extent; it has " + binder.usedNames());
-    if (Status status = binder.setExtent(
-            name, value, "--dim=" + name + "=" + std::to_string(value));
+    if (Status status = binder.setExtent(name, value,
+                                         [of = &name, given = value] {
+                                           return "--dim=" + *of + "=" +
+                                                  std::to_string(given);
+                                         });
         !status)
       return status.takeError();
   }
   for (const auto &[index, shape] : spec.shapes) {
     if (!isArgument(entry, index))
       return noSuchArgument(entry, "--shape", index);
-    if (Status status = binder.setShape(index, shape,
-                                        "--shape=" + std::to_string(index) +
-                                            "=" + shapeText(shape));
+    if (Status status =
+            binder.setShape(index, shape,
+                            [number = index, given = &shape] {
+                              return "--shape=" + std::to_string(number) + "=" +
+                                     shapeText(*given);
+                            });
         !status)
       return status.takeError();
   }
@@ -264,13 +280,13 @@ Expected<Binding> bindExtents(const Entry &entry, const RunSpec &spec) {
     // A scalar may come as an array of one element.
     if (operand.kind == OperandKind::Scalar && array.size() == 1)
       continue;
-    auto name = spec.inputNames.find(index);
-    if (Status status = binder.setShape(index, array.shape,
-                                        name == spec.inputNames.end()
-                                            ? "the array of " +
-                                                  describeOperand(entry, index)
-                                            : name->second);
-        !status)
+    Source source = [&entry, &spec, number = index] {
+      auto name = spec.inputNames.find(number);
+      return name == spec.inputNames.end()
+                 ? "the array of " + describeOperand(entry, number)
+                 : name->second;
+    };
+    if (Status status = binder.setShape(index, array.shape, source); !status)
       return status.takeError();
   }
   return binder.finish();

@@ -344,8 +344,9 @@ Status Run::launchAll() {
 Status Run::runDevice() {
   if (!device.runsPTX())
     return {};
-  if (Status status = device.load(program.ptx, program.ptxName); !status)
-    return status;
+  if (!spec.isLoaded)
+    if (Status status = device.load(program.ptx, program.ptxName); !status)
+      return status;
   if (Status status = makeBuffers(); !status)
     return status;
   if (Status status = launchAll(); !status)

@@ -57,6 +57,16 @@ TEST(Runner, ARightKernelPasses) {
   EXPECT_EQ(result.counters[0].second, 4.0);
 }
 
+TEST(Runner, AProgramIsLoadedUnlessTheDeviceHasIt) {
+  HostDevice device;
+  RunSpec spec = dynamicSpec();
+  runWith(device, spec);
+  EXPECT_EQ(device.loaded.size(), 1u);
+  spec.isLoaded = true;
+  EXPECT_EQ(runWith(device, spec).exitCode(), 0);
+  EXPECT_EQ(device.loaded.size(), 1u);
+}
+
 TEST(Runner, EveryBrokenKernelIsFound) {
   struct Row {
     Fault fault;

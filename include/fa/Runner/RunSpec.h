@@ -34,6 +34,7 @@ struct RunSpec {
   /// --bench: timed runs behind the checked one, on devices with real time.
   uint64_t benchRuns = 0;
   std::optional<int64_t> traceRow; ///< --trace-state: b, h, i row-major
+  bool isLoaded = false; ///< the device has loaded this program before
 };
 
 } // namespace farun

@@ -12,16 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from fa import _dlpack
+from fa._checks import kind_of
 from fa._dtypes import CODE, NAME
 from fa._library import ffi, lib
 
 ARRAYS = "a NumPy array or an object with __dlpack__"
-
-
-def kind_of(value) -> str:
-    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix(
-        "builtins."
-    )
 
 
 def view(value, name: str) -> np.ndarray:
@@ -74,24 +69,31 @@ def single_floats(value, name: str) -> np.ndarray:
     return readable(array)
 
 
+_ARRAYS, _NUMBERS = ffi.typeof("fa_array[]"), ffi.typeof("int64_t[]")
+_ADDRESS, _HOST = ffi.typeof("void *"), lib.FA_MEMORY_HOST
+_CODE_OF = {dtype: CODE[name] for dtype, name in NAME.items()}
+
+
 class Arrays:
     """fa_array[] over NumPy arrays, with all that it points to."""
 
     def __init__(self, arrays):
-        self.kept = kept = [arrays]
-        self.count = len(arrays)
-        self.pointer = ffi.new("fa_array[]", self.count) if arrays else ffi.NULL
-        for index, array in enumerate(arrays):
-            entry = self.pointer[index]
+        # Shape and strides of each, one behind the other.
+        numbers, entries = [], []
+        for array in arrays:
+            numbers += array.shape
             itemsize = array.itemsize
-            shape = ffi.new("int64_t[]", array.shape)
-            strides = ffi.new("int64_t[]", [s // itemsize for s in array.strides])
-            kept += (shape, strides)
-            entry.data = ffi.cast("void *", array.__array_interface__["data"][0])
-            entry.dtype = CODE[NAME[array.dtype]]
-            entry.memory = lib.FA_MEMORY_HOST
-            entry.rank = array.ndim
-            entry.shape, entry.strides = shape, strides
+            numbers += [stride // itemsize for stride in array.strides]
+        place = ffi.new(_NUMBERS, numbers)
+        self.kept = arrays, place
+        for array in arrays:
+            data = ffi.cast(_ADDRESS, array.__array_interface__["data"][0])
+            code, rank = _CODE_OF[array.dtype], array.ndim
+            strides = place + rank
+            entries.append((data, code, _HOST, rank, place, strides))
+            place = strides + rank
+        self.count = len(arrays)
+        self.pointer = ffi.new(_ARRAYS, entries) if arrays else ffi.NULL
 
 
 def check_known(array: np.ndarray, name: str) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from fa import _arguments, _devices, _kernels, _results
-from fa._arrays import kind_of, view, writable
-from fa._checks import word
+from fa._arrays import view, writable
+from fa._checks import kind_of, word
 from fa._dtypes import NAME, NUMPY, RESULTS, parse_out_dtype, words
 from fa._errors import ARGUMENTS, Failure
 from fa._launch import launch
@@ -22,7 +22,7 @@ from fa._library import lib
 from fa._types import Array, Result
 
 _UNSUPPORTED = re.compile(r"'fa\.attention' op (.*is not supported yet.*)", re.DOTALL)
-_SUBJECTS = {"#fa": "causal", "head": "q", "element": "q", "extent": "q"}
+_SUBJECTS = {"head": "q", "element": "q", "extent": "q"}
 
 
 def refusal(failure: Failure) -> Exception:
@@ -32,11 +32,9 @@ def refusal(failure: Failure) -> Exception:
     if failure.code != lib.FA_ERROR_COMPILE or not found:
         return failure.exception()
     sentence = found[1]
-    clause = re.match(r"[\w#]+", sentence.lstrip("'"))[0]
+    clause = re.match(r"\w+", sentence.lstrip("'"))[0]
     if "head dim Dv" in sentence:
         argument = "v"
-    elif clause.startswith("#fa"):
-        argument = re.match(r"'#fa\.(\w+)", sentence)[1]
     else:
         argument = ARGUMENTS.get(clause, _SUBJECTS.get(clause, clause))
     return ValueError(f"{argument}: {sentence}")
@@ -51,9 +49,9 @@ def _optional_word(value, name: str, meaning: str) -> str | None:
 def _check_where(target, device, schedule) -> None:
     _optional_word(target, "target", "a name such as 'sm_80', or None")
     _optional_word(schedule, "schedule", "text such as 'tile_q=64,stages=3', or None")
-    names = ["auto", *(one["name"] for one in _devices.facts()["devices"])]
     if device is not None:
-        word(device, "device", tuple(names))
+        names = [one["name"] for one in _devices.facts()["devices"]]
+        word(device, "device", ("auto", *names))
 
 
 def _split_out(out, return_lse: bool):

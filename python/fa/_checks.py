@@ -14,6 +14,26 @@ import numbers
 import numpy as np
 
 
+def kind_of(value) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}".removeprefix(
+        "builtins."
+    )
+
+
+def utf8(value, name: str) -> bytes:
+    """Text as the library takes it."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is a {kind_of(value)}; accepted is text")
+    if "\0" in value:
+        raise ValueError(f"{name} holds a NUL; accepted is text without one")
+    try:
+        return value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"{name} holds half a character; accepted is Unicode"
+        ) from None
+
+
 def word(value, name: str, accepted: tuple) -> str:
     """One of some words."""
     if isinstance(value, str) and value in accepted:
@@ -36,9 +56,13 @@ def number(value, name: str, meaning: str) -> float:
     """A real number of Python or NumPy, without NaN and infinities."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} is {value!r}; accepted is {meaning}")
-    if not math.isfinite(value):
-        raise ValueError(f"{name} is {float(value)}; accepted is {meaning}")
-    return float(value)
+    try:
+        single = float(value)
+    except OverflowError:
+        single = math.inf if value > 0 else -math.inf
+    if not math.isfinite(single):
+        raise ValueError(f"{name} is {single}; accepted is {meaning}")
+    return single
 
 
 def shape_text(array: np.ndarray) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fa._arrays import kind_of, readable, view
-from fa._checks import number, shape_text, whole
+from fa._arrays import readable, view
+from fa._checks import kind_of, number, shape_text, whole
 from fa._description import OPERAND, Broadcast, Mask
 from fa._dtypes import NAME, words
 from fa._extents import Extents

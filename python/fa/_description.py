@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fa._dtypes import CODE
-from fa._library import ffi, lib, struct
+from fa._library import encoded, ffi, lib, struct
 
 OPERAND = "operand"  # a scale that comes with each launch
 
@@ -125,6 +125,6 @@ def to_struct(description: Description):
     for field in ("layout", "score", "visible", "precision", "empty_row"):
         word = getattr(description, field)
         if word is not None:
-            kept.append(ffi.new("char[]", word.encode()))
+            kept.append(encoded(word, field))
             setattr(op, field, kept[-1])
     return op, kept

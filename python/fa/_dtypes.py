@@ -46,18 +46,23 @@ def words(names) -> str:
     return ", ".join(NUMPY[name].name for name in names)
 
 
+def _dtype_of_class(kind: type) -> np.dtype | None:
+    try:
+        return np.dtype(kind)
+    except TypeError:
+        return None
+
 
 def parse_out_dtype(value) -> str | None:
     """`out_dtype` of a user: a word, a NumPy or ml_dtypes type, a torch.dtype."""
     if value is None:
         return None
-    word = value if isinstance(value, str) else str(value)
-    name = _BY_WORD.get(word.removeprefix("torch."))
-    if name is None and not isinstance(value, str):
-        try:
-            name = NAME.get(np.dtype(value))
-        except TypeError:
-            pass
+    if isinstance(value, np.dtype):
+        name = NAME.get(value)
+    else:
+        name = _BY_WORD.get(str(value).removeprefix("torch."))
+        if name is None and isinstance(value, type):
+            name = NAME.get(_dtype_of_class(value))
     if name not in RESULTS:
         raise ValueError(
             f"out_dtype is {value!r}; accepted are {words(RESULTS)} as words, "

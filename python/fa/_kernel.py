@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from fa import _results
-from fa._arrays import check_known, kind_of, readable, view, writable
+from fa._arrays import check_known, readable, view, writable
+from fa._checks import kind_of, whole
 from fa._dtypes import NAME_OF_CODE, NUMPY
 from fa._errors import Failure, check, new_error
 from fa._launch import launch
@@ -104,7 +105,7 @@ class Kernel:
         if not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"path is a {kind_of(path)}; accepted is a file's name")
         error = new_error()
-        name = encoded(os.fspath(path))
+        name = encoded(os.fspath(path), "path")
         check(lib.fa_kernel_save(self._handle, name, error), error)
 
     def run(
@@ -134,6 +135,12 @@ class Kernel:
 
         Raises TypeError, ValueError, fa.DeviceError.
         """
+        if isinstance(options, str) or not isinstance(options, Sequence):
+            raise TypeError(
+                f"options is a {kind_of(options)}; accepted is a list of texts"
+            )
+        if trace_row is not None:
+            trace_row = whole(trace_row, "trace_row", 0, "a row, counted from 0")
         operands = self._operands(entry)
         inputs = _read_inputs(operands, arrays)
         shapes = _result_shapes(operands, inputs)
@@ -149,7 +156,7 @@ class Kernel:
                 device=device,
                 entry=entry,
                 options=options,
-                check=check,
+                check=bool(check),
                 trace_row=trace_row,
                 want_run=True,
             )
@@ -164,7 +171,7 @@ class Kernel:
     def _operands(self, entry: str | None) -> list:
         """Role, kind, type, shape and dimension names of each operand."""
         index, error = ffi.new("size_t *"), new_error()
-        name = encoded(entry)
+        name = encoded(entry, "entry")
         check(lib.fa_kernel_find_entry(self._handle, name, index, error), error)
         info = struct("fa_entry_info")
         check(lib.fa_kernel_entry(self._handle, index[0], info, error), error)
@@ -264,16 +271,13 @@ def compile(
     Raises fa.CompileError with the diagnostics, ValueError for an unknown target,
     FileNotFoundError.
     """
-    for value, name in ((target, "target"), (schedule, "schedule")):
-        if value is not None and not isinstance(value, str):
-            raise TypeError(f"{name} is a {kind_of(value)}; accepted is text or None")
     if not isinstance(text_or_path, (str, os.PathLike)):
         raise TypeError(
             f"text_or_path is a {kind_of(text_or_path)}; accepted is MLIR text or the "
             "name of a file"
         )
     options = struct("fa_compile_options")
-    kept = [encoded(target), encoded(schedule)]
+    kept = [encoded(target, "target"), encoded(schedule, "schedule")]
     options.target, options.schedule = kept
     options.keep_stages, options.trace_state = True, bool(trace_state)
     if _is_text(text_or_path):
@@ -283,5 +287,5 @@ def compile(
         if not Path(source).is_file():
             raise FileNotFoundError(f"text_or_path is {source!r}, which is no file")
     kernel, error = ffi.new("fa_kernel **"), new_error()
-    check(build(encoded(source), options, kernel, error), error)
+    check(build(encoded(source, "text_or_path"), options, kernel, error), error)
     return Kernel(kernel[0])

@@ -54,7 +54,7 @@ def compile_count() -> int:
 def _compile(description: Description, schedule: str | None, target: str):
     op, kept = to_struct(description)
     options = struct("fa_compile_options")
-    kept += [encoded(target), encoded(schedule)]
+    kept += [encoded(target, "target"), encoded(schedule, "schedule")]
     options.target, options.schedule = kept[-2:]
     kernel, error = ffi.new("fa_kernel **"), new_error()
     if lib.fa_compile_attention(op, options, kernel, error):

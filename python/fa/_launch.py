@@ -96,11 +96,11 @@ def launch(
     want_run=False,
 ) -> Run | None:
     """Runs an entry of an fa_kernel on NumPy arrays; fa._errors.Failure."""
-    kept = [encoded(device), encoded(entry)]
+    kept = [encoded(device, "device"), encoded(entry, "entry")]
     given = struct("fa_launch_options")
     given.device = kept[0]
     if options:
-        kept += [encoded(option) for option in options]
+        kept += [encoded(option, "options") for option in options]
         kept.append(ffi.new("char *[]", kept[2:]))
         given.options, given.option_count = kept[-1], len(options)
     given.check = check

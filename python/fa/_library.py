@@ -13,10 +13,13 @@ wheel alike; FA_LIBRARY names another library for experiments.
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
 import cffi
+
+from fa._checks import utf8
 
 HERE = Path(__file__).parent
 
@@ -49,15 +52,21 @@ def text(pointer) -> str:
     return ffi.string(pointer).decode() if pointer else ""
 
 
-def encoded(value: str | None):
-    """str as a C string that lives as long as the result; NULL for None."""
-    return ffi.NULL if value is None else ffi.new("char[]", value.encode())
+def encoded(value: str | None, name: str):
+    """An argument as a C string that lives as long as the result; NULL for None."""
+    return ffi.NULL if value is None else ffi.new("char[]", utf8(value, name))
+
+
+@functools.cache
+def _layout(kind: str):
+    return ffi.typeof(kind + " *"), ffi.sizeof(kind)
 
 
 def struct(kind: str):
     """A struct of the API, zeroed, with its size filled in."""
-    made = ffi.new(kind + " *")
-    made.struct_size = ffi.sizeof(kind)
+    pointer, size = _layout(kind)
+    made = ffi.new(pointer)
+    made.struct_size = size
     return made
 
 

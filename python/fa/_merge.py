@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fa import _results
-from fa._arrays import kind_of, view
-from fa._checks import check_shape, word
+from fa._arrays import view
+from fa._checks import check_shape, kind_of, word
 from fa._dtypes import NAME, RESULTS, words
 from fa._types import Array, Result
 

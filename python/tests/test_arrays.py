@@ -175,6 +175,56 @@ def test_dlpack_types(kind):
     assert view.strides == array.strides
 
 
+class Versioned(Exporter):
+    """One that knows version 1 of the protocol."""
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+
+def test_dlpack_tells_of_read_only_memory(qkv):
+    out = np.zeros(SHAPE, np.float16)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="out is read-only; accepted is a writable"):
+        fa.attention(*qkv, out=Versioned(out))
+    # As an input it is as good as another; the older protocol has no word for it.
+    expected = fa.attention(*qkv)
+    qkv[0].flags.writeable = False
+    assert np.array_equal(fa.attention(Versioned(qkv[0]), *qkv[1:]), expected)
+    with pytest.raises(ValueError, match="q gives no DLPack capsule: .*readonly"):
+        fa.attention(Exporter(qkv[0]), *qkv[1:])
+
+
+def test_dlpack_of_nothing(qkv):
+    none = Exporter(np.zeros((1, 2, 0, 16), np.float16))
+    assert (fa.attention(qkv[0], none, none) == 0).all()
+
+
+def test_dlpack_type_that_nobody_knows(qkv):
+    values = Exporter(np.zeros(SHAPE, np.complex64))
+    words = "v has the DLPack type code 5 of 64 bits in 1 lanes, which fa does not know"
+    with pytest.raises(TypeError, match=words):
+        fa.attention(*qkv[:2], values)
+
+
+def test_results_come_back_in_the_library_of_the_query(qkv):
+    """By its from_dlpack, where the array API names one."""
+
+    class Library:
+        from_dlpack = list
+
+    class Member(Exporter):
+        def __array_namespace__(self):
+            return Library
+
+    out = fa.attention(Member(qkv[0]), *qkv[1:])
+    assert isinstance(out, list)
+    assert np.array_equal(out, fa.attention(*qkv))
+    # DLPack has no word for NumPy's bfloat16.
+    out = fa.attention(Member(qkv[0]), *qkv[1:], out_dtype="bfloat16")
+    assert isinstance(out, np.ndarray) and out.dtype == BF16
+
+
 def test_dlpack_device(qkv):
     qkv[1] = Exporter(qkv[1], device=(2, 1))
     with pytest.raises(fa.DeviceError, match="k lies on cuda:1; .*host memory"):

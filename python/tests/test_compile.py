@@ -138,6 +138,8 @@ MISTAKES = [
     (dict(text_or_path=TEXT, target=80), TypeError, "target is a int"),
     (dict(text_or_path=TEXT, schedule="tile_q=7"), fa.CompileError, "tile_q"),
     (dict(text_or_path=TEXT, schedule=7), TypeError, "schedule is a int"),
+    (dict(text_or_path=TEXT + "\0"), ValueError, "text_or_path holds a NUL"),
+    (dict(text_or_path=b"fa."), TypeError, "text_or_path is a bytes"),
     (dict(text_or_path="\n"), ValueError, "attention"),
 ]
 
@@ -168,6 +170,34 @@ def test_run_mistakes(kernel):
         kernel.run(q, k, v, 0.25, options=["colour=blue"])
     with pytest.raises(ValueError, match="nobody"):
         kernel.run(q, k, v, 0.25, entry="nobody")
+
+
+RUN_MISTAKES = [
+    ({"entry": 3}, TypeError, "entry is a int; accepted is text"),
+    ({"entry": "decode\0"}, ValueError, "entry holds a NUL"),
+    ({"device": 3}, TypeError, "device is a int; accepted is text"),
+    ({"device": "abacus"}, ValueError, "abacus"),
+    ({"options": "sanitize=all"}, TypeError, "options is a str; accepted is a list"),
+    ({"options": 3}, TypeError, "options is a int; accepted is a list of texts"),
+    ({"options": [3]}, TypeError, "options is a int; accepted is text"),
+    ({"trace_row": 1.5}, TypeError, "trace_row is 1.5; accepted is a row"),
+    ({"trace_row": -1}, ValueError, "trace_row is -1; accepted is a row"),
+    ({"trace_row": 2**64}, ValueError, "trace_row is 18446744073709551616; accepted"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(RUN_MISTAKES)))
+def test_run_mistake(kernel, number):
+    arguments, exception, words = RUN_MISTAKES[number]
+    with pytest.raises(exception) as caught:
+        kernel.run(*arrays(), 0.25, **arguments)
+    assert words in str(caught.value)
+
+
+def test_unknown_dtype(kernel):
+    q, k, v = arrays()
+    with pytest.raises(TypeError, match="query has dtype complex64, which fa does not"):
+        kernel.run(q.astype(np.complex64), k, v, 0.25)
 
 
 def test_instruction_limit(kernel):

@@ -19,6 +19,21 @@ def zeros(*shape, dtype=np.float16):
     return np.zeros(shape, dtype)
 
 
+class NoType:
+    dtype = 3
+
+
+RECORD = np.dtype([("x", np.float16), ("pad", np.uint8)])
+EIGHT_BIT = {name: zeros(1, 2, 12, 16, dtype=ml_dtypes.float8_e4m3fn) for name in "qkv"}
+ONES = np.ones((1, 2), np.float32)
+PAGES = zeros(3, 2, 16, 16)
+PACKED = {
+    "q": zeros(8, 4, 16),
+    "k": zeros(12, 2, 16),
+    "v": zeros(12, 2, 16),
+    "q_offsets": [0, 8],
+    "kv_offsets": [0, 12],
+}
 # arguments that replace the right ones, the exception, its text
 MISTAKES = [
     ({"q": [[1.0]]}, TypeError, "q is a list; accepted is a NumPy array or an object"),
@@ -105,6 +120,7 @@ MISTAKES = [
     ({"scale": float("inf")}, ValueError, "scale is inf; accepted is a finite number"),
     ({"scale": "1"}, TypeError, "scale is '1'; accepted is a finite number"),
     ({"scale": True}, TypeError, "scale is True; accepted is a finite number"),
+    ({"scale": -(10**400)}, ValueError, "scale is -inf; accepted is a finite number"),
     ({"scale": 1e39}, ValueError, "scale"),
     (
         {"scale": zeros(2, dtype=np.float32)},
@@ -145,6 +161,22 @@ MISTAKES = [
     ),
     ({"chunk": 0}, ValueError, "chunk is 0; accepted is a whole number of keys"),
     ({"chunk": True}, TypeError, "chunk is True; accepted is a whole number"),
+    ({"chunk": 2**63}, ValueError, "chunk is 9223372036854775808; accepted is"),
+    (
+        {"chunk": 2**62},
+        fa.CompileError,
+        "chunk size must be between 1 and 1073741824, found 4611686018427387904",
+    ),
+    (
+        {"window": (2**62, 0)},
+        fa.CompileError,
+        "window bound 'left' must be -1 (unbounded) or between 0 and 2147483647",
+    ),
+    (
+        {"prefix": 2**62, "causal": "top_left"},
+        fa.CompileError,
+        "causal prefix must be between 0 and 2147483647",
+    ),
     (
         {"softcap": 0.0},
         ValueError,
@@ -189,6 +221,21 @@ MISTAKES = [
     ({"q_lengths": [-1]}, ValueError, "q_lengths[0] is -1, outside 0..8"),
     ({"segments": zeros(1, 8)}, TypeError, "segments is a numpy.ndarray; accepted is"),
     (
+        {"segments": (zeros(1, 8), zeros(1, 12), zeros(1))},
+        TypeError,
+        "segments is 3 of them; accepted is a tuple of 2 arrays",
+    ),
+    (
+        {"segments": (zeros(1, 8, dtype=int), zeros(1, 11, dtype=int))},
+        ValueError,
+        "segments has shape [1, 11]; accepted is [1, 12] [B, Sk]",
+    ),
+    (
+        {"segments": (zeros(1, 8), zeros(1, 12))},
+        TypeError,
+        "segments has dtype float16; accepted are integers (int32)",
+    ),
+    (
         {"alibi_slopes": zeros(3, dtype=np.float32)},
         ValueError,
         "alibi_slopes has shape [3]; accepted is [4] [Hq]",
@@ -199,7 +246,57 @@ MISTAKES = [
         "sink has dtype float16; accepted is float32",
     ),
     ({"scales": ()}, ValueError, "scales is given with q of float16; only fp8"),
+    (
+        {**EIGHT_BIT, "scales": (ONES, ONES)},
+        TypeError,
+        "scales is 2 of them; accepted is a tuple of 3 arrays",
+    ),
+    (
+        {**EIGHT_BIT, "scales": (ONES, ONES, ONES[0])},
+        ValueError,
+        "scales has shape [2]; accepted are 2 dimensions [B, Hkv]",
+    ),
+    (
+        {**EIGHT_BIT, "scales": (ONES, ONES, zeros(1, 2))},
+        TypeError,
+        "scales has dtype float16; accepted is float32",
+    ),
     ({"q_offsets": [0, 1]}, ValueError, "kv_offsets and q_offsets go together"),
+    (
+        {**PACKED, "q_offsets": [[0, 8]]},
+        ValueError,
+        "q_offsets has shape [1, 2]; accepted are 1 dimensions [B + 1]",
+    ),
+    (
+        {**PACKED, "q": zeros(1, 8, 4, 16)},
+        ValueError,
+        "q has shape [1, 8, 4, 16]; accepted are 3 dimensions [Tq, Hq, D]",
+    ),
+    (
+        {**PACKED, "k": zeros(1, 12, 2, 16)},
+        ValueError,
+        "k has shape [1, 12, 2, 16]; accepted are 3 dimensions [Tk, Hkv, D]",
+    ),
+    (
+        {**PACKED, "kv_lengths": [[12]]},
+        ValueError,
+        "kv_lengths has shape [1, 1]; accepted are 1 dimensions [B]",
+    ),
+    (
+        {**PACKED, "mask": zeros(8, 12, dtype=bool)},
+        ValueError,
+        "mask is given with packed or paged keys; it must be None",
+    ),
+    (
+        {**PACKED, "bias": zeros(8, 12)},
+        ValueError,
+        "bias is given with packed or paged keys; it must be None",
+    ),
+    (
+        {"page_table": [0], "kv_lengths": [3], "k": PAGES, "v": PAGES},
+        ValueError,
+        "page_table has shape [1]; accepted are 2 dimensions [B, pages of a sequence]",
+    ),
     ({"kv_offsets": [0, 1]}, ValueError, "kv_offsets and q_offsets go together"),
     (
         {"page_table": [[0]]},
@@ -207,7 +304,10 @@ MISTAKES = [
         "page_table is given without kv_lengths; it needs them",
     ),
     ({"dropout_p": 1.5}, ValueError, "dropout_p is 1.5; accepted is a number from 0"),
+    ({"dropout_p": -0.1}, ValueError, "dropout_p is -0.1; accepted is a number"),
+    ({"dropout_p": None}, TypeError, "dropout_p is None; accepted is a number"),
     ({"seed": 0.5}, TypeError, "seed is 0.5; accepted is a 64-bit whole number"),
+    ({"seed": 2**63}, ValueError, "seed is 9223372036854775808; accepted is a 64-bit"),
     (
         {"layout": "sbhd"},
         ValueError,
@@ -221,6 +321,9 @@ MISTAKES = [
         "out_dtype is 'float64'; accepted are float16, bfloat16, float32 as words",
     ),
     ({"out_dtype": np.int8}, ValueError, "accepted are float16, bfloat16, float32"),
+    ({"out_dtype": np.dtype("f8")}, ValueError, "accepted are float16, bfloat16"),
+    ({"out_dtype": 3}, ValueError, "out_dtype is 3; accepted are float16, bfloat16"),
+    ({"out_dtype": NoType}, ValueError, "accepted are float16, bfloat16, float32"),
     (
         {"out": zeros(1, 4, 8, 15)},
         ValueError,
@@ -252,9 +355,18 @@ MISTAKES = [
         ValueError,
         "out is read-only; accepted is a writable array",
     ),
+    (
+        {"out": np.zeros((1, 4, 8, 16), RECORD)["x"]},
+        ValueError,
+        "out has strides of [1536, 384, 48, 3] bytes; accepted are multiples of its "
+        "2-byte elements",
+    ),
     ({"target": "sm_1"}, ValueError, "sm_1"),
+    ({"target": "sm_80\0"}, ValueError, "target holds a NUL; accepted is text"),
+    ({"target": "\ud800"}, ValueError, "target holds half a character; accepted is"),
     ({"target": 80}, TypeError, "target is a int; accepted is a name"),
     ({"device": "tpu"}, ValueError, "device is 'tpu'; accepted are 'auto', 'cuda'"),
+    ({"device": 3}, TypeError, "device is 3; accepted are 'auto', 'cuda'"),
     ({"device": "cuda"}, fa.DeviceError, "cuda"),
     ({"schedule": 3}, TypeError, "schedule is a int; accepted is text such as"),
     ({"schedule": "tile_q=banana"}, ValueError, "tile_q"),
@@ -264,6 +376,9 @@ MISTAKES = [
         TypeError,
         "score is a int; accepted is a function of symbols, or the text",
     ),
+    ({"visible": 3}, TypeError, "visible is a int; accepted is a function of symbols"),
+    ({"visible": "\0"}, ValueError, "visible holds a NUL; accepted is text"),
+    ({"visible": "?"}, fa.CompileError, "expected '{' to begin a region"),
 ]
 
 
@@ -277,6 +392,7 @@ def test_mistake(number):
     assert type(caught.value) in (exception, fa.CompileError)
 
 
+LSE = zeros(1, 4, 8, dtype=np.float32)
 MERGES = [
     (3, TypeError, "parts is a int; accepted is a list of pairs"),
     ([], ValueError, "parts is empty; accepted is a list of pairs"),
@@ -289,6 +405,22 @@ MERGES = [
         ValueError,
         "out of parts[1] has shape [1, 2, 12, 16]; accepted is [1, 4, 8, 16]",
     ),
+    (
+        [(zeros(1, 4, 8, 16, dtype=np.float64), LSE)],
+        TypeError,
+        "out of parts[0] has dtype float64; accepted are float16, bfloat16, float32",
+    ),
+    (
+        [(Q, LSE), (Q.astype(np.float32), LSE)],
+        TypeError,
+        "out of parts[1] has dtype float32; accepted is that of parts[0], float16",
+    ),
+    ([(Q, None)], TypeError, "lse of parts[0] is a NoneType; accepted is a NumPy"),
+    (
+        [(Q, LSE), (Q, LSE[:, :, 1:])],
+        ValueError,
+        "lse of parts[1] has shape [1, 4, 7]; accepted is [1, 4, 8] [B, Hq, Sq]",
+    ),
 ]
 
 
@@ -298,6 +430,13 @@ def test_merge(number):
     with pytest.raises(exception) as caught:
         fa.merge(parts)
     assert words in str(caught.value)
+
+
+def test_merge_layout():
+    with pytest.raises(ValueError, match="layout is 'sbhd'; accepted are 'bhsd'"):
+        fa.merge([(Q, LSE)], layout="sbhd")
+    with pytest.raises(ValueError, match=r"lse of parts\[0\] has shape \[1, 4, 8\]"):
+        fa.merge([(Q, LSE)], layout="bshd")
 
 
 def test_failed_compilation_is_not_cached():

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "Arrays.h"
 
+#include "fa/Support/Limits.h"
+
 #include <algorithm>
 
 namespace facapi {
@@ -85,11 +87,11 @@ static Outcome checkArray(const fa_array &array, const std::string &name,
     // Elements beside an extent of 0 are none, whatever the others say.
     if (extent < 0 ||
         (extent && __builtin_mul_overflow(count, extent, &count)) ||
-        count > int64_t(1) << 48)
+        count > farun::kMaxElements)
       return inputFailure("dimension " + std::to_string(d) + " of " + name +
                               " is " + std::to_string(extent) +
                               "; an extent is not negative, and an array has "
-                              "at most 2^48 elements",
+                              "at most 2^40 elements",
                           name);
     checked.shape.push_back(extent);
   }

@@ -8,7 +8,10 @@
 
 #include "Arrays.h"
 
+#include "fa/Support/Limits.h"
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -24,6 +27,12 @@ std::string number(double value) {
   char text[40];
   std::snprintf(text, sizeof(text), "%.17e", value);
   return text;
+}
+
+/// The same for a reader.
+std::string shortest(double value) {
+  char text[40];
+  return std::string(text, std::to_chars(text, std::end(text), value).ptr);
 }
 
 /// One of some words; null is the first.
@@ -112,16 +121,17 @@ Outcome AttentionOp::readNumbers() {
                             "; accepted are 0 to 2",
                         "scale_kind");
   if (op.scale_kind == FA_SCALE_NUMBER && !farun::isScaleInRange(op.scale))
-    return inputFailure("the scale is " + std::to_string(op.scale) +
+    return inputFailure("the scale is " + shortest(op.scale) +
                             "; accepted is what |scale| log2 e keeps finite in "
                             "f32",
                         "scale");
-  if (op.has_softcap && !(op.softcap > 0 && std::isfinite(op.softcap)))
-    return inputFailure("the softcap is " + std::to_string(op.softcap) +
-                            "; it must be finite and above 0",
+  if (op.has_softcap && !farun::isSoftcapInRange(op.softcap))
+    return inputFailure("the softcap is " + shortest(op.softcap) +
+                            "; accepted is what is above 0 and, like its "
+                            "reciprocal, finite in f32",
                         "softcap");
   if (op.has_dropout && !(op.dropout >= 0 && op.dropout <= 1))
-    return inputFailure("the dropout is " + std::to_string(op.dropout) +
+    return inputFailure("the dropout is " + shortest(op.dropout) +
                             "; accepted are 0 to 1",
                         "dropout");
   if (op.page_size < 0)

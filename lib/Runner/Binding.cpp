@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Runner/Binding.h"
 
+#include "fa/Support/Limits.h"
+
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -13,9 +15,6 @@
 namespace farun {
 
 namespace {
-
-/// More elements than this are a mistake, whatever the machine.
-constexpr int64_t kMaxElements = int64_t(1) << 40;
 
 /// Who says an extent. It is put into words for a message alone: every launch
 /// comes by here.

@@ -191,8 +191,8 @@ Expected<const Entry *> findEntry(const Manifest &manifest,
   if (manifest.entries.empty())
     return inputError("the manifest has no entries");
   if (name.empty())
-    return inputError("--entry is needed: there are " + known);
-  return inputError("--entry=" + name + " names no function; there are " +
+    return inputError("the entry must be named: there are " + known);
+  return inputError("the entry '" + name + "' names no function; there are " +
                     known);
 }
 

@@ -13,6 +13,7 @@
 #include "JsonNode.h"
 
 #include "fa/Support/ExtentExpression.h"
+#include "fa/Support/Limits.h"
 #include "fa/Support/Text.h"
 
 #include <algorithm>
@@ -244,8 +245,9 @@ void EntryReader::readAttention(const JsonNode &attention) {
   }
   if (attention.has("softcap")) {
     read.softcap = attention["softcap"].number();
-    if (!(*read.softcap > 0.0))
-      attention["softcap"].fail("must be above 0");
+    if (!isSoftcapInRange(*read.softcap))
+      attention["softcap"].fail("must be above 0 and, like its reciprocal, "
+                                "finite in f32");
   }
   bool hasSeed = roles.count("seed");
   if (hasSeed != attention.has("dropout"))

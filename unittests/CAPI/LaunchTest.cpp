@@ -98,6 +98,22 @@ TEST(CAPIKernel, TellsOfItsParts) {
       ask(fa_kernel_operand, kernel.handle, size_t(1), size_t(0), &operand)
           .argument,
       "entry");
+  EXPECT_EQ(
+      ask(fa_kernel_parameter, kernel.handle, size_t(0), size_t(6), &parameter)
+          .message,
+      "parameter 6 is none of 6, counted from 0");
+  EXPECT_EQ(
+      ask(fa_kernel_launch_info, kernel.handle, size_t(0), size_t(1), &info)
+          .message,
+      "launch 1 is none of 1, counted from 0");
+  EXPECT_EQ(ask(fa_kernel_entry, kernel.handle, size_t(0),
+                static_cast<fa_entry_info *>(nullptr))
+                .message,
+            "the pointer to fa_entry_info is null");
+  EXPECT_EQ(
+      ask(fa_kernel_ptx, kernel.handle, static_cast<const char **>(nullptr))
+          .argument,
+      "ptx");
   operand.struct_size = 8;
   EXPECT_EQ(
       ask(fa_kernel_operand, kernel.handle, size_t(0), size_t(0), &operand)
@@ -193,12 +209,17 @@ TEST(CAPILaunch, WrongArraysAreNamed) {
                              negative = {1, 1, -1, 1}, still = {1, 1, 0, 1},
                              far = {1, 1, INT64_MAX / 2, 1};
   fa_array null = arrays.query.array(), type = null, rank = null, place = null,
-           noShape = null;
+           noShape = null, nowhere = null, few = null;
   null.data = nullptr;
   type.dtype = fa_dtype(77);
   rank.rank = 9;
   place.memory = FA_MEMORY_DEVICE;
   noShape.shape = nullptr;
+  nowhere.memory = fa_memory(2);
+  few.rank = -1;
+  // The log-sum-exps in the memory of out, behind its first element.
+  fa_array inOut = arrays.lse.array();
+  inOut.data = arrays.out.bytes.data() + 2;
   struct Row {
     int index; ///< of the operand that is replaced, results counted on
     fa_array array;
@@ -218,15 +239,22 @@ TEST(CAPILaunch, WrongArraysAreNamed) {
            {0, null, "query", "the data of query is null"},
            {0, type, "query", "query has the unknown dtype 77"},
            {1, rank, "key", "key has rank 9; accepted are 0 to 8"},
+           {1, few, "key", "key has rank -1; accepted are 0 to 8"},
            {0, place, "query", "query lies in device memory"},
+           {2, nowhere, "value",
+            "value has the unknown memory 2; accepted are 0 (host) and 1 "
+            "(device)"},
            {0, noShape, "query", "the shape of query is null"},
-           {0, arrays.query.view(huge, still, 0), "query", "at most 2^48"},
+           {0, arrays.query.view(huge, still, 0), "query", "at most 2^40"},
            {0, arrays.query.view(negative, still, 0), "query", "is -1"},
            {0, arrays.query.view(shape, far, 0), "query",
             "the strides of query leave the address space"},
            {3, arrays.out.view(shape, still, 0), "out",
             "two elements of the result out may lie at one address"},
            {3, arrays.query.array(), "out", "the result out overlaps query"},
+           {4, inOut, "lse",
+            "the result lse overlaps the result out; its memory must be its "
+            "own"},
        }) {
     std::vector<fa_array> inputs = arrays.inputs(), results = arrays.results();
     (row.index < 3 ? inputs[size_t(row.index)]
@@ -255,6 +283,13 @@ TEST(CAPILaunch, WrongCountsAndNullsAreNamed) {
                 static_cast<fa_run **>(nullptr))
                 .message,
             "the inputs are null");
+  std::vector<fa_array> inputs = arrays.inputs();
+  EXPECT_EQ(ask(fa_kernel_launch, kernel.handle, "one_key",
+                const_cast<const fa_array *>(inputs.data()), size_t(3), none,
+                size_t(2), static_cast<const fa_launch_options *>(nullptr),
+                static_cast<fa_run **>(nullptr))
+                .message,
+            "the results are null");
   EXPECT_EQ(ask(fa_kernel_launch, kernel.handle, "no_key", none, size_t(3),
                 none, size_t(2),
                 static_cast<const fa_launch_options *>(nullptr),
@@ -290,8 +325,15 @@ TEST(CAPILaunch, OptionsAreThoseOfTheTools) {
   EXPECT_EQ(comparison.count, 40);
   EXPECT_EQ(comparison.rank, 3);
   EXPECT_STREQ(comparison.problem, "");
-  EXPECT_EQ(ask(fa_run_comparison, run, size_t(2), &comparison).code,
-            FA_ERROR_INPUT);
+  EXPECT_EQ(ask(fa_run_comparison, run, size_t(2), &comparison).message,
+            "comparison 2 is none of 2, counted from 0");
+  EXPECT_EQ(ask(fa_run_comparison, run, size_t(0),
+                static_cast<fa_comparison *>(nullptr))
+                .message,
+            "the pointer to fa_comparison is null");
+  const char **noText = nullptr;
+  EXPECT_EQ(ask(fa_run_report, run, noText).argument, "json");
+  EXPECT_EQ(ask(fa_run_counters, run, noText).argument, "json");
   EXPECT_EQ(fa_run_free(run), FA_OK);
   EXPECT_EQ(fa_run_free(run), FA_ERROR_HANDLE);
 }
@@ -350,6 +392,11 @@ TEST(CAPILaunch, WrongOptionsAreNamed) {
     EXPECT_NE(answer.message.find(row.says), std::string::npos)
         << answer.message;
   }
+  fa_launch_options noOptions = {};
+  noOptions.option_count = 1;
+  Answer nulls = launch(kernel, arrays.inputs(), arrays.results(), noOptions);
+  EXPECT_EQ(nulls.message, "the options are null");
+  EXPECT_EQ(nulls.argument, "options");
   fa_launch_options options = {};
   options.device = "abacus";
   Answer answer = launch(kernel, arrays.inputs(), arrays.results(), options);

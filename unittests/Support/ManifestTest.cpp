@@ -311,6 +311,10 @@ TEST(Manifest, DamageIsLocated) {
           Row{"0.125", "1e39",
               ".attention.scale' is beyond f32: |scale| log2 e must be finite"},
           Row{"30.0", "0", ".attention.softcap' must be above 0"},
+          Row{"30.0", "1e39",
+              ".attention.softcap' must be above 0 and, like its reciprocal, "
+              "finite in f32"},
+          Row{"30.0", "1e-39", ".attention.softcap' must be above 0"},
           Row{"30.0", "-1.5", ".attention.softcap' must be above 0"},
           Row{"0.125", "null",
               ".attention.scale' must be a number, since no operand carries "
@@ -395,11 +399,11 @@ TEST(Manifest, EntryByNameOrTheOnlyOne) {
   Manifest manifest = example();
   EXPECT_EQ((*findEntry(manifest, ""))->name, "attention");
   EXPECT_EQ(findEntry(manifest, "other").error().message,
-            "--entry=other names no function; there are attention");
+            "the entry 'other' names no function; there are attention");
   manifest.entries.push_back(manifest.entries[0]);
   manifest.entries[1].name = "second";
   EXPECT_EQ(findEntry(manifest, "").error().message,
-            "--entry is needed: there are attention, second");
+            "the entry must be named: there are attention, second");
   EXPECT_EQ((*findEntry(manifest, "second"))->name, "second");
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/FA/IR/AttentionSupport.h"
+#include "fa/Support/Limits.h"
 #include "fa/Support/Manifest.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -109,6 +110,16 @@ static LogicalResult checkScale(AttentionOp op) {
   return success();
 }
 
+static LogicalResult checkSoftcap(AttentionOp op) {
+  FloatAttr softcap = op.getSoftcapAttr();
+  if (softcap && !farun::isSoftcapInRange(softcap.getValueAsDouble()))
+    return op.emitOpError("softcap ")
+           << softcap.getValueAsDouble()
+           << " is not supported yet, it and its reciprocal must be finite in "
+              "f32";
+  return success();
+}
+
 /// What a block of rows has written, others still read as a key.
 static LogicalResult checkOwnOuts(AttentionOp op) {
   for (const AttentionOperand &operand : op.getShapedOperands()) {
@@ -145,6 +156,7 @@ LogicalResult mlir::fa::checkSupported(AttentionOp op) {
   AttentionDims dims = op.getDims();
   return success(succeeded(checkOwnOuts(op)) && succeeded(checkNotEmpty(op)) &&
                  succeeded(checkPositions(op)) && succeeded(checkScale(op)) &&
+                 succeeded(checkSoftcap(op)) &&
                  succeeded(checkHeadDim(op, "D", dims.D)) &&
                  succeeded(checkHeadDim(op, "Dv", dims.Dv)));
 }

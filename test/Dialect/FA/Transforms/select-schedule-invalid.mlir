@@ -82,6 +82,14 @@ func.func @scale_beyond_f32(%q: tensor<1x1x16x64xf16>) -> tensor<1x1x16x64xf16> 
 
 // -----
 
+func.func @softcap_beyond_f32(%q: tensor<1x1x16x64xf16>) -> tensor<1x1x16x64xf16> {
+  // expected-error @+1 {{softcap 1.000000e+39 is not supported yet, it and its reciprocal must be finite in f32}}
+  %o = fa.attention %q, %q, %q softcap(1.0e39) : tensor<1x1x16x64xf16>, tensor<1x1x16x64xf16>, tensor<1x1x16x64xf16> -> tensor<1x1x16x64xf16>
+  return %o : tensor<1x1x16x64xf16>
+}
+
+// -----
+
 // Products of f32 are no tensor-core products, whose layout Q would have.
 func.func @query_of_f32_in_registers(%q: tensor<1x1x16x64xf32>) -> tensor<1x1x16x64xf32> {
   // expected-error @+1 {{schedule key query = registers needs operands of 16 bits, found 'f32'; query = shared is compiled}}

@@ -10,8 +10,7 @@
     python-overhead.py --build=DIR --json=FILE
 
 1 x 1 x 16 x 16, f16, compiled before. Run by ./fa bench. `outside` is a call
-less the seconds that the report of the same launch gives to the PTX machine; a
-report is made for each, which a plain call does without.
+less the seconds that the report of the same launch gives to the PTX machine.
 """
 
 import argparse

@@ -56,9 +56,19 @@ private:
   mutable std::multimap<std::string, std::unique_ptr<farun::Device>> idle;
 };
 
-struct RunObject : Object {
-  std::string report, counters;
-  std::vector<farun::Comparison> comparisons;
+/// What a launch came to; text is made of it when it is asked for.
+class RunObject : public Object {
+public:
+  explicit RunObject(farun::RunResult result) : result(std::move(result)) {}
+
+  const farun::RunResult result;
+
+  const std::string &report() const;
+  const std::string &counters() const;
+
+private:
+  mutable std::once_flag reportOnce, countersOnce;
+  mutable std::string reportText, countersText;
 };
 
 void toComparison(const farun::Comparison &from, fa_comparison &to);

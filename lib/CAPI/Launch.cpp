@@ -192,16 +192,25 @@ Outcome Launcher::run(fa_run **handle) {
   for (size_t n = 0; n < arrays.results.size(); ++n)
     scatter(result->outputs[n], arrays.results[n]);
   if (handle) {
-    auto object = std::make_shared<RunObject>();
-    object->report = farun::reportJson(*result);
-    object->counters = farun::countersJson(*result);
-    object->comparisons = result->comparisons;
-    *handle = static_cast<fa_run *>(insertHandle(Kind::Run, object));
+    result->outputs.clear();
+    *handle = static_cast<fa_run *>(insertHandle(
+        Kind::Run, std::make_shared<RunObject>(std::move(*result))));
   }
   return std::nullopt;
 }
 
 } // namespace
+
+const std::string &RunObject::report() const {
+  std::call_once(reportOnce, [&] { reportText = farun::reportJson(result); });
+  return reportText;
+}
+
+const std::string &RunObject::counters() const {
+  std::call_once(countersOnce,
+                 [&] { countersText = farun::countersJson(result); });
+  return countersText;
+}
 
 void toComparison(const farun::Comparison &from, fa_comparison &to) {
   to.ok = from.ok;
@@ -271,7 +280,7 @@ fa_status fa_run_report(const fa_run *run, const char **json,
   return askRun(run, error, [&](const RunObject &object) -> Outcome {
     if (Outcome failure = checkPlace(json, "json"))
       return failure;
-    *json = object.report.c_str();
+    *json = object.report().c_str();
     return std::nullopt;
   });
 }
@@ -281,7 +290,7 @@ fa_status fa_run_counters(const fa_run *run, const char **json,
   return askRun(run, error, [&](const RunObject &object) -> Outcome {
     if (Outcome failure = checkPlace(json, "json"))
       return failure;
-    *json = object.counters.c_str();
+    *json = object.counters().c_str();
     return std::nullopt;
   });
 }
@@ -289,7 +298,8 @@ fa_status fa_run_counters(const fa_run *run, const char **json,
 fa_status fa_run_comparison(const fa_run *run, size_t index,
                             fa_comparison *comparison, fa_error **error) {
   return askRun(run, error, [&](const RunObject &object) -> Outcome {
-    size_t count = object.comparisons.size();
+    const auto &comparisons = object.result.comparisons;
+    size_t count = comparisons.size();
     if (index >= count)
       return inputFailure(
           "comparison " + std::to_string(index) + " is none of " +
@@ -297,7 +307,7 @@ fa_status fa_run_comparison(const fa_run *run, size_t index,
               (count ? ", counted from 0" : "; the launch was not to check"),
           "index");
     fa_comparison filled = {};
-    toComparison(object.comparisons[index], filled);
+    toComparison(comparisons[index], filled);
     return writeStruct(comparison, "fa_comparison", sizeof(fa_comparison),
                        filled);
   });

@@ -108,6 +108,9 @@ fa_status fa_kernel_stage(const fa_kernel *kernel, size_t index,
     const auto &stages = object.program.stages;
     if (Outcome failure = checkIndex(index, stages.size(), "stage"))
       return failure;
+    // Nothing is written unless all can be.
+    if (Outcome failure = checkPlace(text, "text"))
+      return failure;
     if (Outcome failure = give(name, "name", stages[index].first.c_str()))
       return failure;
     return give(text, "text", stages[index].second.c_str());

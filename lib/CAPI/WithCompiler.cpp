@@ -12,6 +12,26 @@
 
 namespace facapi {
 
+/// What a refusal of the compiler is about: the clause or the operand.
+static std::string findSubject(const std::string &message) {
+  constexpr std::string_view kOp = "'fa.attention' op ";
+  size_t begin = message.find(kOp);
+  if (begin == std::string::npos ||
+      message.find("is not supported yet") == std::string::npos)
+    return "";
+  std::string_view sentence = std::string_view(message).substr(begin);
+  sentence.remove_prefix(kOp.size());
+  if (sentence.starts_with("head dim Dv"))
+    return "value";
+  for (const char *ofAll : {"head dim", "element type", "extent"})
+    if (sentence.starts_with(ofAll))
+      return "query";
+  if (sentence.starts_with("'"))
+    sentence.remove_prefix(1);
+  constexpr const char *kLetters = "abcdefghijklmnopqrstuvwxyz_";
+  return std::string(sentence.substr(0, sentence.find_first_not_of(kLetters)));
+}
+
 Outcome compileText(const CompileRequest &request, CompileResult &result) {
   mlir::fa::CompileOptions options;
   options.path = request.name;
@@ -29,6 +49,7 @@ Outcome compileText(const CompileRequest &request, CompileResult &result) {
       return toFailure(kernel.error(), "target");
     Failure failure = toFailure(kernel.error());
     failure.code = FA_ERROR_COMPILE;
+    failure.argument = findSubject(failure.message);
     if (failure.diagnostics.empty())
       failure.diagnostics.push_back(kernel.error().str());
     return failure;

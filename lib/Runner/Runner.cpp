@@ -192,14 +192,14 @@ Status Run::checkTraceRequest() const {
   if (!spec.traceRow)
     return {};
   if (!device.runsPTX())
-    return inputError("--trace-state shows what a kernel computes, and the "
+    return inputError("the state of a row is traced in a kernel, and the "
                       "device " +
                       device.name() + " runs none");
   bool hasTrace = false;
   for (const Parameter &parameter : entry.parameters)
     hasTrace |= parameter.kind == ParameterKind::Trace;
   if (!hasTrace)
-    return inputError("--trace-state: " + entry.name +
+    return inputError("the state of a row cannot be traced: " + entry.name +
                       " was compiled without its trace");
   int64_t rows = 1;
   for (const char *extent : {"B", "Hq", "Sq"}) {
@@ -207,8 +207,8 @@ Status Run::checkTraceRequest() const {
     rows *= found == binding.extents.end() ? 1 : found->second;
   }
   if (*spec.traceRow < 0 || *spec.traceRow >= rows)
-    return inputError("--trace-state=" + std::to_string(*spec.traceRow) +
-                      " is no row; there are " + std::to_string(rows) +
+    return inputError("the row to trace, " + std::to_string(*spec.traceRow) +
+                      ", is none of " + std::to_string(rows) +
                       ", counted from 0");
   return {};
 }

@@ -42,8 +42,7 @@ DeviceRegistry::open(const std::string &name,
     }
     known += ", " + entry.name;
   }
-  return inputError("--device=" + name + " names no device; accepted are " +
-                    known);
+  return inputError("'" + name + "' names no device; accepted are " + known);
 }
 
 } // namespace farun

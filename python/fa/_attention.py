@@ -6,7 +6,6 @@
 # ===----------------------------------------------------------------------=== #
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,23 +20,16 @@ from fa._launch import launch
 from fa._library import lib
 from fa._types import Array, Result
 
-_UNSUPPORTED = re.compile(r"'fa\.attention' op (.*is not supported yet.*)", re.DOTALL)
-_SUBJECTS = {"head": "q", "element": "q", "extent": "q"}
+_OP = "'fa.attention' op "
 
 
-def refusal(failure: Failure) -> Exception:
+def refusal(failure: Failure) -> BaseException:
     """A failure as users of fa.attention see it: what the compiler does not do
     yet is a wrong argument, named as they know it."""
-    found = _UNSUPPORTED.search(failure.message)
-    if failure.code != lib.FA_ERROR_COMPILE or not found:
+    if failure.code != lib.FA_ERROR_COMPILE or not failure.argument:
         return failure.exception()
-    sentence = found[1]
-    clause = re.match(r"\w+", sentence.lstrip("'"))[0]
-    if "head dim Dv" in sentence:
-        argument = "v"
-    else:
-        argument = ARGUMENTS.get(clause, _SUBJECTS.get(clause, clause))
-    return ValueError(f"{argument}: {sentence}")
+    argument = ARGUMENTS.get(failure.argument, failure.argument)
+    return ValueError(f"{argument}: {failure.message.removeprefix(_OP)}")
 
 
 def _optional_word(value, name: str, meaning: str) -> str | None:

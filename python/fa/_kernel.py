@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from fa._arrays import check_known, readable, view, writable
 from fa._checks import kind_of, whole
 from fa._dtypes import NAME_OF_CODE, NUMPY
 from fa._errors import Failure, check, new_error
-from fa._launch import launch
+from fa._launch import Run, launch
 from fa._library import encoded, ffi, lib, struct, text
 from fa._types import Array, Result
 
@@ -29,9 +30,9 @@ class Kernel:
     Made by fa.compile; usable from several threads at once.
     """
 
-    def __init__(self, handle):
+    def __init__(self, handle: Any) -> None:
         self._handle = ffi.gc(handle, lib.fa_kernel_free)
-        self._last_run = None
+        self._last_run: Run | None = None
 
     def _text(self, ask) -> str:
         place, error = ffi.new("const char **"), new_error()
@@ -96,7 +97,7 @@ class Kernel:
             "source": self.source,
             "warnings": self.warnings,
             "entries": self.manifest["entries"],
-            "run": self._last_run,
+            "run": self._last_run and self._last_run.report(),
         }
 
     def save(self, path: str | os.PathLike) -> None:
@@ -162,7 +163,7 @@ class Kernel:
             )
         except Failure as failure:
             raise failure.exception() from None
-        self._last_run = run.report()
+        self._last_run = run
         made = tuple(result for result, _ in places)
         if out is None:
             made = tuple(_results.finish(result, like) for result in made)
@@ -218,7 +219,7 @@ def _read_inputs(operands, arrays) -> list:
 def _result_shapes(operands, inputs) -> list:
     """The shapes of results by the names of the inputs' dimensions; what does not
     fit together is the library's to refuse."""
-    extents = {}
+    extents: dict[str, int] = {}
     wanted = [one for one in operands if not one.is_result]
     for operand, array in zip(wanted, inputs):
         if array.ndim == len(operand.dims):
@@ -280,10 +281,9 @@ def compile(
     kept = [encoded(target, "target"), encoded(schedule, "schedule")]
     options.target, options.schedule = kept
     options.keep_stages, options.trace_state = True, bool(trace_state)
-    if _is_text(text_or_path):
-        build, source = lib.fa_compile_text, text_or_path
-    else:
-        build, source = lib.fa_compile_file, os.fspath(text_or_path)
+    build, source = lib.fa_compile_text, os.fspath(text_or_path)
+    if not _is_text(text_or_path):
+        build = lib.fa_compile_file
         if not Path(source).is_file():
             raise FileNotFoundError(f"text_or_path is {source!r}, which is no file")
     kernel, error = ffi.new("fa_kernel **"), new_error()

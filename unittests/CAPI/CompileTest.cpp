@@ -191,6 +191,11 @@ TEST(CAPICompile, StagesAreKeptOnDemand) {
   ASSERT_TRUE(
       ask(fa_kernel_stage, kernel.handle, size_t(1), &name, &stage).ok());
   EXPECT_STREQ(name, "1-tile.mlir");
+  const char *before = name;
+  Answer noPlace = ask(fa_kernel_stage, kernel.handle, size_t(2), &name,
+                       static_cast<const char **>(nullptr));
+  EXPECT_EQ(noPlace.argument, "text");
+  EXPECT_EQ(name, before);
   EXPECT_NE(std::string(stage).find("scf.for"), std::string::npos);
   EXPECT_NE(text(fa_kernel_manifest, kernel.handle).find("\"tile_q\": 64"),
             std::string::npos);
@@ -340,7 +345,61 @@ TEST(CAPICompile, EveryClauseReachesTheCompiler) {
         << row.clause << ": " << answer.message;
     EXPECT_NE(answer.message.find(row.clause), std::string::npos)
         << row.clause << ": " << answer.message;
+    EXPECT_EQ(answer.argument, row.clause) << answer.message;
   }
+}
+
+/// What the compiler does not do yet is laid to an operand or a clause.
+TEST(CAPICompile, RefusalsNameTheArgument) {
+  struct Row {
+    const char *argument, *says;
+    void (*change)(fa_attention &);
+  };
+  for (const Row &row : std::vector<Row>{
+           {"query", "head dim D = 200",
+            [](fa_attention &op) { op.head_dim = op.value_dim = 200; }},
+           {"value", "head dim Dv = 129",
+            [](fa_attention &op) { op.value_dim = 129; }},
+           {"query", "element type 'f8E5M2'",
+            [](fa_attention &op) {
+              op.dtype = FA_F8E5M2;
+              op.out_dtype = FA_F32;
+            }},
+           {"query", "extent Sk = 2147483647",
+            [](fa_attention &op) { op.kv_length = INT32_MAX; }},
+           {"", "causal prefix must be between 0", [](fa_attention &op) {
+              static const fa_mask kFar = {
+                  FA_MASK_CAUSAL, 0, int64_t(1) << 40, 0, 0, 0};
+              op.masks = &kFar;
+              op.mask_count = 1;
+            }}}) {
+    fa_attention op = describe();
+    row.change(op);
+    Kernel kernel;
+    Answer answer = compile(op, kernel);
+    EXPECT_EQ(answer.code, FA_ERROR_COMPILE) << row.says;
+    EXPECT_EQ(answer.argument, row.argument) << answer.message;
+    EXPECT_NE(answer.message.find(row.says), std::string::npos)
+        << answer.message;
+  }
+}
+
+TEST(CAPICompile, WhatWasNotKeptIsNotThere) {
+  fa_attention op = describe();
+  Kernel kernel;
+  ASSERT_TRUE(compile(op, kernel).ok());
+  size_t count = 9;
+  ASSERT_TRUE(ask(fa_kernel_stage_count, kernel.handle, &count).ok());
+  EXPECT_EQ(count, 0u);
+  const char *name = nullptr, *stage = nullptr;
+  EXPECT_EQ(
+      ask(fa_kernel_stage, kernel.handle, size_t(0), &name, &stage).message,
+      "stage 0 is none of 0, counted from 0");
+  ASSERT_TRUE(ask(fa_kernel_warning_count, kernel.handle, &count).ok());
+  EXPECT_EQ(count, 0u);
+  const char *line = nullptr;
+  EXPECT_EQ(ask(fa_kernel_warning, kernel.handle, size_t(0), &line).argument,
+            "warning");
 }
 
 TEST(CAPICompile, InSeveralThreadsAtOnce) {

@@ -79,6 +79,20 @@ TEST(CAPILibrary, Expressions) {
                 2, &value)
                 .argument,
             "expression");
+  EXPECT_EQ(
+      ask(fa_evaluate, "Sq", names, values, 2, static_cast<int64_t *>(nullptr))
+          .argument,
+      "value");
+  const char *const *noNames = nullptr;
+  const int64_t *noValues = nullptr;
+  EXPECT_EQ(ask(fa_evaluate, "Sq", noNames, values, 2, &value).message,
+            "the names or values are null");
+  EXPECT_EQ(ask(fa_evaluate, "Sq", names, noValues, 2, &value).message,
+            "the names or values are null");
+  names[1] = nullptr;
+  EXPECT_EQ(ask(fa_evaluate, "Sq", names, values, 2, &value).message,
+            "name 1 is null");
+  EXPECT_TRUE(ask(fa_evaluate, "3", noNames, noValues, 0, &value).ok());
 }
 
 /// Any handle at all: none may be followed.

@@ -192,6 +192,27 @@ TEST(CAPIReference, WrongDescriptionsAreNamed) {
             [](fa_attention &op, const fa_mask *) {
               op.bias = {FA_F16, 5, {1, 1, 1, 1}};
             }},
+           {"dtype", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) { op.dtype = fa_dtype(77); }},
+           {"kv_length", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) { op.kv_length = -2; }},
+           {"softcap", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              op.has_softcap = 1;
+              op.softcap = 1e39;
+            }},
+           {"page_size", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) { op.page_size = -1; }},
+           {"bias", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              op.bias = {FA_F16, 2, {-2, 1, 0, 0}};
+            }},
+           {"bias", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              op.bias = {fa_dtype(77), 1, {1, 0, 0, 0}};
+            }},
+           {"mask", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) { op.mask.dtype = FA_I1; }},
            {"score", FA_ERROR_UNSUPPORTED,
             [](fa_attention &op, const fa_mask *) { op.score = "{}"; }},
            {"", FA_ERROR_VERSION,
@@ -228,6 +249,13 @@ TEST(CAPIReference, WrongBoundsAreNamed) {
   answer = reference(op, {q.array(), q.array(), q.array()}, {out.array()},
                      {out.array()});
   EXPECT_NE(answer.message.find("overlaps"), std::string::npos);
+  Tensor whole(FA_I32, {1, 1, 2, 2});
+  answer = reference(op, {q.array(), q.array(), q.array()}, {whole.array()});
+  EXPECT_EQ(answer.message, "out has dtype i32; accepted is a float type");
+  answer = reference(op, {q.array(), q.array(), q.array()}, {out.array()},
+                     {whole.array()});
+  EXPECT_NE(answer.message.find("the bounds of out have dtype i32"),
+            std::string::npos);
 }
 
 fa_comparison compare(const fa_array &found, const fa_array &expected,
@@ -269,6 +297,22 @@ TEST(CAPICompare, ElementByElement) {
   EXPECT_TRUE(compare(found.array(), expected.array(), &boundArray).ok);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) // which ends the process instead
+/// Terabytes are asked of the allocator: an error like others.
+TEST(CAPICompare, MoreThanTheMemoryIsAnError) {
+  Tensor one(FA_F64, {1});
+  const std::vector<int64_t> shape = {int64_t(1) << 40}, still = {0};
+  fa_array array = one.view(shape, still, 0);
+  fa_comparison comparison = {};
+  comparison.struct_size = sizeof(comparison);
+  Answer answer = ask(fa_compare, const_cast<const fa_array *>(&array),
+                      const_cast<const fa_array *>(&array),
+                      static_cast<const fa_array *>(nullptr), &comparison);
+  EXPECT_EQ(answer.code, FA_ERROR_MEMORY);
+  EXPECT_EQ(answer.message, "out of memory");
+}
+#endif
+
 TEST(CAPICompare, ShapesMustBeTheSame) {
   Tensor found(FA_F32, {2, 3}), expected(FA_F32, {3, 2});
   fa_array one = found.array(), other = expected.array();
@@ -279,6 +323,18 @@ TEST(CAPICompare, ShapesMustBeTheSame) {
                       static_cast<const fa_array *>(nullptr), &comparison);
   EXPECT_EQ(answer.code, FA_ERROR_INPUT);
   EXPECT_EQ(answer.argument, "expected");
+  EXPECT_EQ(answer.message, "found has shape 2x3, and expected has 3x2");
+  answer = ask(fa_compare, const_cast<const fa_array *>(&one),
+               const_cast<const fa_array *>(&one),
+               const_cast<const fa_array *>(&other), &comparison);
+  EXPECT_EQ(answer.argument, "bounds");
+  EXPECT_EQ(answer.message, "bounds has shape 3x2, and found has 2x3");
+  EXPECT_EQ(ask(fa_compare, const_cast<const fa_array *>(&one),
+                const_cast<const fa_array *>(&one),
+                static_cast<const fa_array *>(nullptr),
+                static_cast<fa_comparison *>(nullptr))
+                .message,
+            "the pointer to fa_comparison is null");
   EXPECT_EQ(ask(fa_compare, const_cast<const fa_array *>(&one),
                 static_cast<const fa_array *>(nullptr),
                 static_cast<const fa_array *>(nullptr), &comparison)

@@ -164,14 +164,15 @@ TEST(Runner, TraceRequestsAreChecked) {
   RunSpec spec = dynamicSpec();
   spec.traceRow = 56;
   EXPECT_EQ(refusal(spec),
-            "--trace-state=56 is no row; there are 56, counted from 0");
+            "the row to trace, 56, is none of 56, counted from 0");
   spec.traceRow = 0;
   Program program = attentionProgram();
   program.manifest.entries[0].parameters.resize(29);
   program.manifest.entries[0].launches[0].arguments.resize(29);
   HostDevice device;
   EXPECT_EQ(run(program, spec, device).error().message,
-            "--trace-state: attention was compiled without its trace");
+            "the state of a row cannot be traced: attention was compiled "
+            "without its trace");
 }
 
 TEST(Runner, ExtentsComeFromEverySource) {

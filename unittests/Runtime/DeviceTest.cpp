@@ -171,7 +171,7 @@ TEST(Registry, NamesAndReasons) {
             "the device absent is not available: it was sold");
   EXPECT_EQ(registry.open("absent", {}).error().code, ErrorCode::Device);
   EXPECT_EQ(registry.open("other", {}).error().message,
-            "--device=other names no device; accepted are auto, absent");
+            "'other' names no device; accepted are auto, absent");
   EXPECT_EQ(registry.open("other", {}).error().code, ErrorCode::Input);
   registerAllDevices(registry);
   EXPECT_EQ((*registry.open("reference", {}))->runsPTX(), false);

@@ -15,7 +15,7 @@
 // ONEBLOCK: run: second on emulator
 // ONEBLOCK-NEXT: check: ok
 // RUN: not fa-run %s --device=emulator 2>&1 | FileCheck %s --check-prefix=WHICH
-// WHICH: error: --entry is needed: there are first, second
+// WHICH: error: the entry must be named: there are first, second
 // RUN: not fa-run %s --device=emulator --entry=third 2>&1 | FileCheck %s --check-prefix=THIRD
 // THIRD: entry.mlir: error: entry 'third' names no function that holds attention; there are first, second
 !a = tensor<1x2x8x64xf16>

@@ -1,4 +1,4 @@
-# ===- test_processes.py - Ctrl-C, progress, fork, import order ----------=== #
+# ===- test_processes.py - Ctrl-C, progress, fork ------------------------=== #
 #
 # Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,6 @@
 """What concerns the whole process is tried in one of its own."""
 
 import fcntl
-import itertools
 import os
 import pty
 import signal
@@ -174,20 +173,6 @@ def test_spawn_after_use(tmp_path):
         [sys.executable, script], capture_output=True, text=True, check=True
     )
     assert result.stdout == "[1.0, 2.0, 3.0]\n"
-
-
-def test_import_order():
-    """Other libraries may bring an LLVM of their own, before or after ours."""
-    import importlib.util
-
-    names = [n for n in ("torch", "triton") if importlib.util.find_spec(n)]
-    for order in itertools.permutations(["numpy", "fa", *names]):
-        code = "".join(f"import {name}\n" for name in order) + (
-            "import numpy as np\nq = np.ones((1, 1, 3, 16), np.float16)\n"
-            "assert np.array_equal(fa.attention(q, q, q), q)\n"
-        )
-        result = run(code)
-        assert result.returncode == 0, (order, result.stderr)
 
 
 def test_fa_alone_imports_neither_torch_nor_tqdm():

@@ -5,11 +5,18 @@
 #
 # ===----------------------------------------------------------------------=== #
 """Arguments drawn at random: right ones give the right numbers, others one of the
-documented exceptions, and the process lives."""
+documented exceptions, and the process lives. All but the last need no compiler: they
+also run on a library that was built without one and with sanitizers."""
+
+from pathlib import Path
 
 import fa
 import numpy as np
 import oracle
+import pytest
+from fa._devices import facts
+from fa._errors import check, new_error
+from fa._library import encoded, ffi, lib
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracle import BF16, random
@@ -38,13 +45,13 @@ ANYTHING = st.one_of(
     ),
     st.sampled_from([object(), b"x", fa, {}, range(3)]),
 )
-# Not `out`, whose memory the test would have to give up; `device` costs devices.
-NAMES = st.sampled_from(
+SEMANTIC = (
     "q k v scale causal window prefix chunk softcap bias mask alibi_slopes sink "
     "q_offsets kv_offsets q_lengths kv_lengths segments page_table scales score "
-    "visible dropout_p seed layout precision empty_row out_dtype return_lse out "
-    "target device schedule".split()
-)
+    "visible dropout_p seed layout precision empty_row out_dtype return_lse"
+).split()
+NAMES = st.sampled_from([*SEMANTIC, "out", "target", "device", "schedule"])
+REFUSALS = (TypeError, ValueError, fa.DeviceError)
 
 
 @BOUNDED
@@ -54,11 +61,99 @@ def test_any_arguments(changes):
     arguments.update(changes)
     try:
         result = fa.attention(**arguments)
-    except (TypeError, ValueError, fa.DeviceError) as error:
+    except REFUSALS as error:
         assert str(error)
     else:
         result = result[0] if isinstance(result, tuple) else result
         assert result.ndim == 4
+
+
+@BOUNDED
+@given(st.dictionaries(st.sampled_from(SEMANTIC), ANYTHING, min_size=1, max_size=3))
+def test_any_arguments_of_the_oracle(changes):
+    arguments = {name: np.ones((1, 1, 3, 16), np.float16) for name in "qkv"}
+    arguments.update(changes)
+    try:
+        result = fa.reference.attention(**arguments)
+    except REFUSALS as error:
+        assert str(error)
+    else:
+        result = result[0] if isinstance(result, tuple) else result
+        assert result.dtype == np.float64 and result.shape[-1] == 16
+
+
+@pytest.fixture(scope="module")
+def one_key():
+    """A kernel of one key, from a package."""
+    inputs = Path(__file__).parents[2] / "test" / "Runner" / "Inputs"
+    place, error = ffi.new("fa_kernel **"), new_error()
+    path = encoded(str(inputs / "one-key.fapkg"), "path")
+    check(lib.fa_kernel_load(path, place, error), error)
+    return fa.Kernel(place[0])
+
+
+@st.composite
+def queries(draw):
+    """float16 [1, 1, Sq, 1] in memory of any make."""
+    length, step = draw(st.integers(1, 40)), draw(st.sampled_from([-3, -1, 0, 1, 2]))
+    memory = random((1, 1, 160, 1), np.float16, draw(st.integers(0, 9)))
+    start = memory[:, :, 130:]
+    strides = (0, 0, step * memory.itemsize, memory.itemsize)
+    return np.lib.stride_tricks.as_strided(start, (1, 1, length, 1), strides)
+
+
+@BOUNDED
+@given(queries(), st.sampled_from([1, -1, 2]))
+def test_right_arrays_of_a_kernel(one_key, query, step):
+    length = query.shape[2]
+    key, value = np.array([0.75, -2.5], np.float16).reshape(2, 1, 1, 1, 1)
+    whole = np.full((1, 1, 100, 1), 7, np.float16)
+    out = whole[:, :, ::step][:, :, :length]
+    lse = np.empty((1, 1, length), np.float32)
+    one_key.run(query, key, value, out=(out, lse))
+    assert (out == -2.5).all() and (whole == 7).sum() == whole.size - length
+    oracle.check_near(lse, 0.375 * query[..., 0].astype(np.float64), 1e-5)
+
+
+@BOUNDED
+@given(st.lists(ANYTHING, max_size=4), st.booleans())
+def test_any_arrays_of_a_kernel(one_key, arrays, completes):
+    key = np.ones((1, 1, 1, 1), np.float16)
+    if completes:
+        arrays = [*arrays, key, key, key][:3]
+    try:
+        out, lse = one_key.run(*arrays)
+    except REFUSALS as error:
+        assert str(error)
+    else:
+        assert out.shape[:3] == lse.shape
+
+
+OPTIONS = st.dictionaries(
+    st.sampled_from(["entry", "device", "options", "check", "trace_row", "counters"]),
+    st.one_of(
+        ANYTHING,
+        st.lists(
+            st.sampled_from(
+                ["sanitize=all", "threads=2", "order=reverse", "threads", "", "=", "--"]
+            ),
+            max_size=3,
+        ),
+    ),
+    max_size=3,
+)
+
+
+@BOUNDED
+@given(OPTIONS)
+def test_any_options_of_a_run(one_key, options):
+    key = np.ones((1, 1, 1, 1), np.float16)
+    try:
+        out, _ = one_key.run(key, key, key, **options)
+    except REFUSALS as error:
+        assert str(error)
+    else:
+        assert (out == 1).all()
 
 
 @st.composite
@@ -84,6 +179,7 @@ def problems(draw):
     return q, k, v, clauses
 
 
+@pytest.mark.skipif(not facts()["targets"], reason="built without a compiler")
 @BOUNDED
 @given(problems())
 def test_right_arguments(problem):

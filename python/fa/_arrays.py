@@ -5,7 +5,8 @@
 #
 # ===----------------------------------------------------------------------=== #
 """Everything that comes in becomes a NumPy view here; nothing is copied unless
-NumPy's strides are no whole number of elements or its bytes are swapped."""
+NumPy's strides are no whole number of elements, its bytes are swapped, or its
+integers are no int32."""
 
 from __future__ import annotations
 

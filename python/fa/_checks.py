@@ -47,7 +47,7 @@ def whole(value, name: str, least: int, meaning: str) -> int:
     """A whole number of Python or NumPy, at least `least`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} is {value!r}; accepted is {meaning}")
-    if not least <= value < 2**63:
+    if not least <= int(value) < 2**63:
         raise ValueError(f"{name} is {value}; accepted is {meaning}")
     return int(value)
 
@@ -59,7 +59,7 @@ def number(value, name: str, meaning: str) -> float:
     try:
         single = float(value)
     except OverflowError:
-        single = math.inf if value > 0 else -math.inf
+        raise ValueError(f"{name} is beyond float64; accepted is {meaning}") from None
     if not math.isfinite(single):
         raise ValueError(f"{name} is {single}; accepted is {meaning}")
     return single

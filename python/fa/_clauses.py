@@ -93,7 +93,7 @@ def read_broadcast(value, name: str, accepted: tuple, sizes: Extents):
     if value is None:
         return None, None
     array = readable(view(value, name))
-    dtype = NAME.get(array.dtype)
+    dtype = NAME.get(array.dtype, "")
     if dtype not in accepted:
         hint = " (a mask of floats is a bias)" if name == "mask" else ""
         raise TypeError(

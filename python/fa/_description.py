@@ -9,7 +9,7 @@ holds no length, no batch and no number of heads: those stay open."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fa._dtypes import CODE
 from fa._library import encoded, ffi, lib, struct
@@ -104,7 +104,8 @@ def _fill_broadcast(field, given: Broadcast | None) -> None:
 
 def to_struct(description: Description):
     """fa_attention * and what it points to, as a pair to keep together."""
-    op, kept = struct("fa_attention"), []
+    op = struct("fa_attention")
+    kept: list[Any] = []
     op.dtype, op.out_dtype = CODE[description.dtype], CODE[description.out_dtype]
     op.with_lse = description.with_lse
     for field in ("batch", "q_heads", "kv_heads", "q_length", "kv_length"):

@@ -72,8 +72,10 @@ def merge(
 
         lse = log(sum of exp(lse_n)),   out = sum of exp(lse_n - lse) out_n
 
-    A row that no part has a key for (lse = -inf in each) gives 0 and -inf. The sum
-    is taken on the host, in float64, and rounded once.
+    A row that no part has a key for (lse = -inf in each) gives 0 and -inf.
+
+    The compiler does not compile the op fa.merge yet, so NumPy takes the sum on
+    the host, in float64, and rounds it once.
 
     Raises TypeError and ValueError that name the part.
     Source: docs/generated/dialect.md, fa.merge.

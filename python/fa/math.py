@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import math as _math
 import numbers
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, overload
 
 import numpy as np
 
@@ -77,101 +79,110 @@ class Value:
     """A symbol: kind "f32", "index" or "i1"."""
 
     __array_ufunc__ = None  # NumPy's numbers leave the operator to us
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, trace: Trace, name: str, kind: str):
+    def __init__(self, trace: Trace, name: str, kind: str) -> None:
         self.trace, self.name, self.kind = trace, name, kind
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         raise TypeError(
             "the value of a symbol is not known while a kernel is made; use "
             "fa.math.where, & | ~ and comparisons instead of if, and, or, not"
         )
 
-    def __add__(self, other):
+    def __add__(self, other: Operand) -> Value:
         return _binary("+", self, other)
 
-    def __radd__(self, other):
+    def __radd__(self, other: Operand) -> Value:
         return _binary("+", other, self)
 
-    def __sub__(self, other):
+    def __sub__(self, other: Operand) -> Value:
         return _binary("-", self, other)
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Operand) -> Value:
         return _binary("-", other, self)
 
-    def __mul__(self, other):
+    def __mul__(self, other: Operand) -> Value:
         return _binary("*", self, other)
 
-    def __rmul__(self, other):
+    def __rmul__(self, other: Operand) -> Value:
         return _binary("*", other, self)
 
-    def __truediv__(self, other):
+    def __truediv__(self, other: Operand) -> Value:
         return _binary("/", self, other)
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: Operand) -> Value:
         return _binary("/", other, self)
 
-    def __floordiv__(self, other):
+    def __floordiv__(self, other: Operand) -> Value:
         return _binary("//", self, other)
 
-    def __rfloordiv__(self, other):
+    def __rfloordiv__(self, other: Operand) -> Value:
         return _binary("//", other, self)
 
-    def __mod__(self, other):
+    def __mod__(self, other: Operand) -> Value:
         return self - (self // other) * other
 
-    def __rmod__(self, other):
+    def __rmod__(self, other: Operand) -> Value:
         return other - (other // self) * self
 
-    def __neg__(self):
+    def __neg__(self) -> Value:
         return 0 - self if self.kind != "f32" else _unary("arith.negf", self)
 
-    def __pos__(self):
+    def __pos__(self) -> Value:
         return self
 
-    def __abs__(self):
+    def __abs__(self) -> Value:
         return abs(self)
 
-    def __lt__(self, other):
+    def __lt__(self, other: Operand) -> Value:
         return _compare("<", self, other)
 
-    def __le__(self, other):
+    def __le__(self, other: Operand) -> Value:
         return _compare("<=", self, other)
 
-    def __gt__(self, other):
+    def __gt__(self, other: Operand) -> Value:
         return _compare(">", self, other)
 
-    def __ge__(self, other):
+    def __ge__(self, other: Operand) -> Value:
         return _compare(">=", self, other)
 
-    def __eq__(self, other):
+    def __eq__(self, other: Operand) -> Value:  # type: ignore[override]
         return _compare("==", self, other)
 
-    def __ne__(self, other):
+    def __ne__(self, other: Operand) -> Value:  # type: ignore[override]
         return _compare("!=", self, other)
 
-    def __and__(self, other):
+    def __and__(self, other: Operand) -> Value:
         return _logical("andi", self, other)
 
-    def __rand__(self, other):
+    def __rand__(self, other: Operand) -> Value:
         return _logical("andi", other, self)
 
-    def __or__(self, other):
+    def __or__(self, other: Operand) -> Value:
         return _logical("ori", self, other)
 
-    def __ror__(self, other):
+    def __ror__(self, other: Operand) -> Value:
         return _logical("ori", other, self)
 
-    def __xor__(self, other):
+    def __xor__(self, other: Operand) -> Value:
         return _logical("xori", self, other)
 
-    def __invert__(self):
+    def __invert__(self) -> Value:
         return _logical("xori", self, True)
 
 
-def _trace_of(*values) -> Trace | None:
-    return next((v.trace for v in values if isinstance(v, Value)), None)
+# Python's numbers, of which int and bool are floats to a type checker.
+Operand: TypeAlias = Value | float
+
+
+def _trace_of(*values: Operand) -> Trace:
+    """Of the first symbol; there is one."""
+    return next(v.trace for v in values if isinstance(v, Value))
+
+
+def _are_plain(*values: Operand) -> bool:
+    return not any(isinstance(value, Value) for value in values)
 
 
 def _symbol(trace: Trace, value) -> Value:
@@ -230,8 +241,15 @@ def _unary(op: str, value: Value) -> Value:
     return value.trace.emit("f32", f"{op} {value.name} : f32")
 
 
-def _function(name: str, op: str, plain):
-    def traced(x):
+class _Function(Protocol):
+    @overload
+    def __call__(self, x: Value) -> Value: ...
+    @overload
+    def __call__(self, x: float) -> float: ...
+
+
+def _function(name: str, op: str, plain: Callable[[float], float]) -> _Function:
+    def traced(x: Any) -> Any:
         return _unary(op, x) if isinstance(x, Value) else plain(x)
 
     traced.__name__ = traced.__qualname__ = name
@@ -247,7 +265,11 @@ floor = _function("floor", "math.floor", _math.floor)
 _abs = abs
 
 
-def abs(x):
+@overload
+def abs(x: Value) -> Value: ...
+@overload
+def abs(x: float) -> float: ...
+def abs(x: Operand) -> Operand:
     """|x|, an integer for an integer."""
     if not isinstance(x, Value):
         return _abs(x)
@@ -257,7 +279,7 @@ def abs(x):
 
 
 def _extreme(left, right, sign: str, op: str, plain):
-    if _trace_of(left, right) is None:
+    if _are_plain(left, right):
         return plain(left, right)
     left, right = _same(left, right)
     if left.kind == "index":
@@ -265,21 +287,37 @@ def _extreme(left, right, sign: str, op: str, plain):
     return left.trace.emit("f32", f"arith.{op} {left.name}, {right.name} : f32")
 
 
-def minimum(x, y):
+@overload
+def minimum(x: Value, y: Operand) -> Value: ...
+@overload
+def minimum(x: Operand, y: Value) -> Value: ...
+@overload
+def minimum(x: float, y: float) -> float: ...
+def minimum(x: Operand, y: Operand) -> Operand:
     """The smaller of two; NaN where one is."""
     return _extreme(x, y, "<", "minimumf", min)
 
 
-def maximum(x, y):
+@overload
+def maximum(x: Value, y: Operand) -> Value: ...
+@overload
+def maximum(x: Operand, y: Value) -> Value: ...
+@overload
+def maximum(x: float, y: float) -> float: ...
+def maximum(x: Operand, y: Operand) -> Operand:
     """The larger of two; NaN where one is."""
     return _extreme(x, y, ">", "maximumf", max)
 
 
-def where(condition, x, y):
+@overload
+def where(condition: Value, x: Operand, y: Operand) -> Value: ...
+@overload
+def where(condition: bool, x: Operand, y: Operand) -> Operand: ...
+def where(condition: Value | bool, x: Operand, y: Operand) -> Operand:
     """x where the condition holds, else y."""
-    trace = _trace_of(condition, x, y)
-    if trace is None:
+    if _are_plain(condition, x, y):
         return x if condition else y
+    trace = _trace_of(condition, x, y)
     condition = _symbol(trace, condition)
     if condition.kind != "i1":
         raise TypeError("the condition of fa.math.where is a number, not a truth value")
@@ -290,7 +328,7 @@ def where(condition, x, y):
     return trace.emit(x.kind, f"arith.select {names} : {x.kind}")
 
 
-def trace_region(function, name: str) -> str:
+def trace_region(function: Callable[..., Operand], name: str) -> str:
     """The region that a Python function of symbols describes, as MLIR text."""
     trace = Trace()
     indices = [Value(trace, f"%{n}", "index") for n in "bhij"]

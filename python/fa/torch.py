@@ -20,6 +20,7 @@ from collections.abc import Sequence
 import torch
 
 import fa
+from fa._clauses import alignment
 
 __all__ = ["attention"]
 
@@ -72,19 +73,12 @@ def _fake(q, k, v, *optional, layout="bhsd", out_dtype=None, **more):
     return out, q.new_empty(rows, dtype=torch.float32)
 
 
-def _causal_word(causal, q, k, layout: str) -> str:
-    """`causal` of fa.attention as the operator takes it."""
-    if causal is False or causal is None:
-        return ""
-    if causal is not True:
-        return causal
+def _causal_word(causal, q, k, layout: str, is_plain: bool) -> str:
+    """`causal` of fa.attention as the operator takes it. Lengths that may be
+    symbols are compared for True alone."""
     length = 1 if layout == "bshd" else 2
-    if q.shape[length] != k.shape[length]:
-        raise ValueError(
-            "causal is True, which is ambiguous where q and k have different lengths; "
-            "accepted there are 'top_left' and 'bottom_right'"
-        )
-    return "bottom_right"
+    is_square = causal is True and q.shape[length] == k.shape[length]
+    return alignment(causal, is_square, is_plain) or ""
 
 
 def attention(
@@ -112,7 +106,7 @@ def attention(
     target: str | None = None,
     device: str | None = None,
     schedule: str | None = None,
-):
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """fa.attention through torch.ops.fa.attention: the same arguments, tensors
     only, and traced as one node. Lengths may be symbolic; causal=True needs equal
     lengths, and no q_lengths or kv_lengths.
@@ -120,11 +114,7 @@ def attention(
     Returns out, or (out, lse) with return_lse=True. Raises as fa.attention does.
     Source: fa.attention.
     """
-    if causal is True and (q_lengths is not None or kv_lengths is not None):
-        raise ValueError(
-            "causal is True, which is ambiguous with lengths, offsets or pages; "
-            "accepted there are 'top_left' and 'bottom_right'"
-        )
+    is_plain = q_lengths is None and kv_lengths is None
     out, lse = torch.ops.fa.attention(
         q,
         k,
@@ -136,7 +126,7 @@ def attention(
         q_lengths,
         kv_lengths,
         scale=scale,
-        causal=_causal_word(causal, q, k, layout),
+        causal=_causal_word(causal, q, k, layout, is_plain),
         window=None if window is None else list(window),
         prefix=prefix,
         chunk=chunk,

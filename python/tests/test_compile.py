@@ -57,6 +57,7 @@ def test_what_a_kernel_shows(kernel):
     assert kernel.manifest["format"] == 1
     assert [entry["name"] for entry in kernel.manifest["entries"]] == ["decode"]
     assert repr(kernel) == "<fa.Kernel decode for sm_80>"
+    assert kernel.warnings == [] == kernel.report()["warnings"]
 
 
 def test_run(kernel):

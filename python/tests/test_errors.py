@@ -10,6 +10,8 @@ import fa
 import ml_dtypes
 import numpy as np
 import pytest
+from fa._errors import Failure
+from fa._library import lib
 
 Q = np.zeros((1, 4, 8, 16), np.float16)
 K = np.zeros((1, 2, 12, 16), np.float16)
@@ -120,7 +122,7 @@ MISTAKES = [
     ({"scale": float("inf")}, ValueError, "scale is inf; accepted is a finite number"),
     ({"scale": "1"}, TypeError, "scale is '1'; accepted is a finite number"),
     ({"scale": True}, TypeError, "scale is True; accepted is a finite number"),
-    ({"scale": -(10**400)}, ValueError, "scale is -inf; accepted is a finite number"),
+    ({"scale": -(10**400)}, ValueError, "scale is beyond float64; accepted is a fin"),
     ({"scale": 1e39}, ValueError, "scale"),
     (
         {"scale": zeros(2, dtype=np.float32)},
@@ -184,6 +186,8 @@ MISTAKES = [
     ),
     ({"softcap": -3.0}, ValueError, "softcap is -3.0; accepted is"),
     ({"softcap": float("nan")}, ValueError, "softcap is nan; accepted is"),
+    ({"softcap": 1e39}, ValueError, "softcap is 1e+39; accepted is"),
+    ({"softcap": 1e-39}, ValueError, "like its reciprocal, finite in f32"),
     (
         {"mask": zeros(8, 12)},
         TypeError,
@@ -390,6 +394,40 @@ def test_mistake(number):
         fa.attention(**arguments)
     assert words in str(caught.value)
     assert type(caught.value) in (exception, fa.CompileError)
+
+
+EXCEPTIONS = {
+    "INPUT": ValueError,
+    "DEVICE": fa.DeviceError,
+    "FAULT": fa.DeviceError,
+    "COMPILE": fa.CompileError,
+    "CANCELLED": KeyboardInterrupt,
+    "HANDLE": RuntimeError,
+    "VERSION": RuntimeError,
+    "FORK": RuntimeError,
+    "MEMORY": MemoryError,
+    "INTERNAL": RuntimeError,
+    "UNSUPPORTED": ValueError,
+}
+
+
+@pytest.mark.parametrize("name", EXCEPTIONS)
+def test_exception_of_a_status(name):
+    failure = Failure.__new__(Failure)
+    failure.code = getattr(lib, f"FA_ERROR_{name}")
+    failure.message, failure.argument = "key is wrong", "key"
+    failure.location, failure.diagnostics = "a.mlir:1:2", ["a.mlir:1:2: more"]
+    made = failure.exception()
+    assert type(made) is EXCEPTIONS[name]
+    assert "a.mlir:1:2: key is wrong" in str(made)
+    if name == "INPUT":
+        assert str(made) == "k: a.mlir:1:2: key is wrong"
+    assert ("more" in str(made)) == (name in ("DEVICE", "FAULT", "COMPILE"))
+
+
+def test_every_status_has_an_exception():
+    statuses = {n for n in dir(lib) if n.startswith("FA_ERROR_")}
+    assert statuses == {f"FA_ERROR_{name}" for name in EXCEPTIONS}
 
 
 LSE = zeros(1, 4, 8, dtype=np.float32)

@@ -62,6 +62,20 @@ def test_the_default_target_is_the_same_kernel():
     assert compiled_by(*arrays(D=56), target="sm_80", device="emulator") == 0
 
 
+def test_the_oldest_kernels_are_forgotten(monkeypatch):
+    """Beyond a bound, for programs that sweep a number in a clause."""
+    from fa import _kernels
+
+    monkeypatch.setattr(_kernels, "CAPACITY", 2)
+    kept, first, second = ({"scale": 0.5 + n} for n in range(3))
+    assert compiled_by(*arrays(D=8), **first) == 1
+    assert compiled_by(*arrays(D=8), **kept) == 1
+    assert compiled_by(*arrays(D=8), **second) == 1
+    assert compiled_by(*arrays(D=8), **kept) == 0
+    assert compiled_by(*arrays(D=8), **first) == 1
+    assert compiled_by(*arrays(D=8), **kept) == 0
+
+
 def in_threads(count, body):
     errors = []
 

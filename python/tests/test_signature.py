@@ -98,8 +98,10 @@ def test_devices():
 
 
 def test_everything_public_is_documented():
-    for name in fa.__all__:
-        assert inspect.getdoc(getattr(fa, name)), name
+    for module in (fa, fa.math, fa.reference):
+        assert module.__doc__, module
+        for name in module.__all__:
+            assert inspect.getdoc(getattr(module, name)), (module, name)
     for name, member in inspect.getmembers(fa.Kernel):
         if not name.startswith("_"):
             assert inspect.getdoc(member), name

@@ -294,10 +294,22 @@ def test_compile_keeps_it_whole():
     assert len(graphs) == 1 and len(calls(graphs[0])) == 1
 
 
+def test_it_is_documented():
+    import inspect
+
+    assert fa.torch.__all__ == ["attention"] and fa.torch.__doc__
+    assert "Raises as fa.attention does" in inspect.getdoc(fa.torch.attention)
+
+
 def test_mistakes():
     q, k, v = tensors()
     with pytest.raises(ValueError, match="causal is True, which is ambiguous"):
         fa.torch.attention(q, k, v, causal=True)
+    lengths = torch.tensor([5])
+    with pytest.raises(ValueError, match="ambiguous with lengths, offsets or pages"):
+        fa.torch.attention(q, q, q, causal=True, kv_lengths=lengths)
+    with pytest.raises(ValueError, match="causal is 'left'; accepted are False, True"):
+        fa.torch.attention(q, k, v, causal="left")
     wide = torch.zeros(1, 1, 4, 200, dtype=torch.float16)
     with pytest.raises(ValueError, match="q: head dim .*not supported yet"):
         fa.torch.attention(wide, wide, wide)

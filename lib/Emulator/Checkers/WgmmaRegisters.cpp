@@ -17,14 +17,31 @@
 #include "Findings.h"
 
 #include <algorithm>
+#include <span>
 
 using namespace ptxvm;
 
 namespace {
 /// A wgmma that has not been waited for, as one warp sees it.
 struct Pending {
-  uint32_t pc, group;
-  uint64_t id;
+  uint32_t group;
+  std::span<const uint32_t> accumulators, a; ///< its registers
+};
+
+/// What an instruction does to a register that a wgmma of the kernel uses.
+struct Access {
+  uint32_t reg;
+  bool writes;
+};
+
+/// The accesses of each instruction.
+struct Accesses {
+  std::vector<Access> all;
+  std::vector<uint32_t> first; ///< by pc, and one more
+
+  std::span<const Access> of(uint32_t pc) const {
+    return std::span(all).subspan(first[pc], first[pc + 1] - first[pc]);
+  }
 };
 
 /// One register of one warp.
@@ -38,7 +55,7 @@ struct Register {
 
 struct WarpState {
   std::vector<Register> registers;
-  std::vector<std::pair<Pending, std::vector<uint32_t>>> pending;
+  std::vector<Pending> pending;
   uint32_t openGroup = 0;
   uint64_t fenced = 0; ///< time of the last wgmma.fence
 };
@@ -46,22 +63,19 @@ struct WarpState {
 class WgmmaCTA : public CheckerCTA {
 public:
   WgmmaCTA(const CTAEvent &event, std::string_view checker,
-           const std::vector<char> &isWgmma)
-      : CheckerCTA(event, checker), isWgmma(isWgmma), warps(event.warps) {
+           const Accesses &accesses)
+      : CheckerCTA(event, checker), accesses(accesses), warps(event.warps) {
     for (WarpState &w : warps)
       w.registers.resize(event.code.registerNames.size());
   }
 
   void instructionIssued(const IssueEvent &e) override {
-    if (isWgmma[e.pc] || !e.active)
+    std::span<const Access> here = accesses.of(e.pc);
+    if (here.empty() || !e.active)
       return;
     ++now;
-    WarpState &w = warps[e.warp];
-    const InstructionInfo &i = code.instructions[e.pc];
-    for (uint32_t r : i.reads)
-      access(e, w, r, "reads");
-    for (uint32_t r : i.writes)
-      access(e, w, r, "writes");
+    for (const Access &a : here)
+      access(e, warps[e.warp], a);
   }
 
   void wgmmaIssued(const WgmmaEvent &e) override {
@@ -69,19 +83,19 @@ public:
     uint32_t shape = uint32_t(e.n) << 16 | e.k;
     for (uint32_t n = e.firstWarp; n < e.firstWarp + 4; ++n) {
       WarpState &w = warps[n];
-      std::vector<uint32_t> used(e.accumulators.begin(), e.accumulators.end());
-      used.insert(used.end(), e.aRegisters.begin(), e.aRegisters.end());
-      for (uint32_t r : used)
-        needFence(e, n, r);
+      for (const auto &used : {e.accumulators, e.aRegisters})
+        for (uint32_t r : used)
+          needFence(e, n, r);
       for (uint32_t r : e.accumulators)
         overlap(e, n, r, shape);
-      for (uint32_t r : used) {
-        ++w.registers[r].users;
-        w.registers[r].userPc = e.pc;
-      }
+      for (const auto &used : {e.accumulators, e.aRegisters})
+        for (uint32_t r : used) {
+          ++w.registers[r].users;
+          w.registers[r].userPc = e.pc;
+        }
       for (uint32_t r : e.accumulators)
         w.registers[r].shape = shape;
-      w.pending.push_back({{e.pc, w.openGroup, e.id}, std::move(used)});
+      w.pending.push_back({w.openGroup, e.accumulators, e.aRegisters});
     }
   }
 
@@ -92,10 +106,11 @@ public:
   void wgmmaWaited(const WgmmaGroupEvent &e) override {
     for (uint32_t n = 0; n < e.warps; ++n) {
       WarpState &w = warps[e.firstWarp + n];
-      std::erase_if(w.pending, [&](const auto &entry) {
-        bool isDone = entry.first.group + e.pending < w.openGroup;
-        for (uint32_t r : entry.second)
-          w.registers[r].users -= isDone;
+      std::erase_if(w.pending, [&](const Pending &p) {
+        bool isDone = p.group + e.pending < w.openGroup;
+        for (const auto &used : {p.accumulators, p.a})
+          for (uint32_t r : used)
+            w.registers[r].users -= isDone;
         return isDone;
       });
     }
@@ -107,16 +122,17 @@ public:
   }
 
 private:
-  void access(const IssueEvent &e, WarpState &w, uint32_t r, const char *verb) {
-    Register &reg = w.registers[r];
+  void access(const IssueEvent &e, WarpState &w, const Access &a) {
+    Register &reg = w.registers[a.reg];
     reg.accessed = now;
     reg.accessPc = e.pc;
     reg.shape = 0;
     if (!reg.users) [[likely]]
       return;
     report(e.pc, e.warp, __builtin_ctz(e.active),
-           opcode(e.pc) + " " + verb + " register " + code.registerNames[r] +
-               ", which " + instruction(reg.userPc) +
+           opcode(e.pc) + (a.writes ? " writes" : " reads") + " register " +
+               code.registerNames[a.reg] + ", which " +
+               instruction(reg.userPc) +
                " is still using; no wgmma.wait_group lies between");
   }
 
@@ -144,7 +160,7 @@ private:
                ", of another shape or as its operand, is still using");
   }
 
-  const std::vector<char> &isWgmma; ///< by pc
+  const Accesses &accesses;
   uint64_t now = 0;
   std::vector<WarpState> warps;
 };
@@ -155,18 +171,38 @@ public:
   uint32_t interests() const override { return kInstructions | kWgmma; }
   void kernelBegin(const KernelEvent &event) override {
     Checker::kernelBegin(event);
-    isWgmma.clear();
-    for (const InstructionInfo &i : event.code.instructions)
-      isWgmma.push_back(i.mnemonic == "wgmma");
+    const std::vector<InstructionInfo> &all = event.code.instructions;
+    std::vector<char> isUsed(event.code.registerNames.size());
+    for (const InstructionInfo &i : all)
+      if (i.mnemonic == "wgmma")
+        for (const auto &registers : {i.reads, i.writes})
+          for (uint32_t r : registers)
+            isUsed[r] = 1;
+    accesses = {};
+    for (const InstructionInfo &i : all) {
+      accesses.first.push_back(uint32_t(accesses.all.size()));
+      if (i.mnemonic == "wgmma")
+        continue;
+      for (uint32_t r : i.reads)
+        if (isUsed[r])
+          accesses.all.push_back({r, false});
+      for (uint32_t r : i.writes)
+        if (isUsed[r])
+          accesses.all.push_back({r, true});
+    }
+    accesses.first.push_back(uint32_t(accesses.all.size()));
+    hasWgmma = std::any_of(all.begin(), all.end(),
+                           [](auto &i) { return i.mnemonic == "wgmma"; });
   }
   std::unique_ptr<CTAObserver> ctaBegin(const CTAEvent &event) override {
-    if (std::find(isWgmma.begin(), isWgmma.end(), 1) == isWgmma.end())
+    if (!hasWgmma)
       return nullptr;
-    return std::make_unique<WgmmaCTA>(event, name(), isWgmma);
+    return std::make_unique<WgmmaCTA>(event, name(), accesses);
   }
 
 private:
-  std::vector<char> isWgmma;
+  Accesses accesses;
+  bool hasWgmma = false;
 };
 } // namespace
 

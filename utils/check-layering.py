@@ -87,7 +87,7 @@ LAYERS = {
     "Runtime/RegisterDevices": Layer(("Support", "Runtime/**")),
     "Runner": Layer(("Support", "Runtime", "Reference")),
     # The compiler.
-    "Dialect/FA/IR": Layer(("Support",), MLIR, BELOW_IR),
+    "Dialect/FA/IR": Layer(("Support", "Target/TargetInfo.h"), MLIR, BELOW_IR),
     # The attribute names are the words in which stages speak to each other.
     "Analysis": Layer(
         (
@@ -118,6 +118,7 @@ LAYERS = {
         (
             "Support",
             "Dialect/FA/IR",
+            "Dialect/FA/Transforms/AttributeNames.h",
             "Analysis/**",
             "Target/**",
             "GPU/**",

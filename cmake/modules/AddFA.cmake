@@ -169,7 +169,7 @@ endfunction()
 
 # fa_add_unittest(NAME SOURCES ... LINK ... [LABELS ...])
 function(fa_add_unittest name)
-  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR" "PREFIX" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gtest_main $<BUILD_INTERFACE:FAWarnings>)
   if(ARG_MLIR)
@@ -180,5 +180,6 @@ function(fa_add_unittest name)
   # list on: "unit-long" is found by -L unit and by -L long.
   string(JOIN "-" label unit ${ARG_LABELS})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 NO_PRETTY_VALUES
+    TEST_PREFIX "${ARG_PREFIX}"
     PROPERTIES LABELS "${label}")
 endfunction()

@@ -37,7 +37,9 @@ bool isFAOp(Operation *op) {
 bool isTileOp(Operation *op) {
   return isa<LoadTileOp, StoreTileOp, TileIndexOp, RowSumOp, NoteRowsOp,
              AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp, CommitCopiesOp,
-             WaitCopiesOp, TraceStateOp>(op);
+             WaitCopiesOp, TraceStateOp, WarpRolesOp, InitBarriersOp, ArriveOp,
+             WaitBarrierOp, TensorMapOp, HasTensorMapOp, BulkCopyOp,
+             FenceAsyncOp, IssueProductOp, WaitProductsOp>(op);
 }
 
 /// Calls `check` with each type of a result or block argument under `root`.

@@ -221,6 +221,15 @@ FailureOr<farun::Parameter> buildParameter(gpu::GPUFuncOp kernel,
     parameter.dim = static_cast<int>(dim.getInt());
   if (auto extent = fields.optional<StringAttr>("dim"))
     parameter.extent = extent.str();
+  if (auto box = fields.optional<DenseI64ArrayAttr>("box"))
+    parameter.box.assign(box.asArrayRef().begin(), box.asArrayRef().end());
+  if (auto text = fields.optional<StringAttr>("swizzle")) {
+    auto swizzle = farun::parseTensorSwizzle(text.strref());
+    if (!swizzle)
+      fields.fail() << "has a tensor map of swizzle " << text;
+    else
+      parameter.swizzle = *swizzle;
+  }
   if (!fields.good())
     return failure();
   return parameter;
@@ -228,7 +237,8 @@ FailureOr<farun::Parameter> buildParameter(gpu::GPUFuncOp kernel,
 
 bool isSame(const farun::Parameter &a, const farun::Parameter &b) {
   return a.kind == b.kind && a.operand == b.operand && a.dim == b.dim &&
-         a.extent == b.extent && a.type == b.type;
+         a.extent == b.extent && a.type == b.type && a.box == b.box &&
+         a.swizzle == b.swizzle;
 }
 
 /// The index of `parameter` in the entry, which gets it if it has not.

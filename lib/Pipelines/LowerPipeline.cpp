@@ -34,6 +34,7 @@ void buildLowerPipeline(OpPassManager &manager) {
   kernels.addPass(createConvertGpuOpsToNVVMOps());
   kernels.addPass(createCSEPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
+  kernels.addPass(createFAPassTensorMaps());
   kernels.addPass(createFAAttachLoopAnnotations());
   manager.addPass(createFAVerifyStage({"lower"}));
 }

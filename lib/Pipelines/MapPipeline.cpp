@@ -19,6 +19,9 @@ void buildMapPipeline(OpPassManager &manager) {
   function.addPass(createFAPromoteState());
   function.addPass(createFAPromoteTiles());
   function.addPass(createFAPipelineCopies());
+  function.addPass(createFASpecializeWarps());
+  function.addPass(createFAIssueProducts());
+  function.addPass(createFAOverlapProducts());
   function.addPass(createFAMapRowsToWarps());
   function.addPass(createFASwizzleTiles());
   manager.addPass(createFAMapToGPU());

@@ -30,9 +30,10 @@ struct Key {
   StringLiteral name;
   bool isNumber;
 };
-constexpr Key kKeys[] = {{"tile_q", true}, {"tile_kv", true},  {"warps", true},
-                         {"stages", true}, {"state", false},   {"splits", true},
-                         {"query", false}, {"pingpong", false}};
+constexpr Key kKeys[] = {
+    {"tile_q", true}, {"tile_kv", true},   {"warps", true},
+    {"stages", true}, {"state", false},    {"splits", true},
+    {"query", false}, {"pingpong", false}, {"producers", true}};
 
 bool isWord(StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) {
@@ -113,7 +114,8 @@ ScheduleAttr merge(ScheduleAttr base, ScheduleAttr over) {
                            pick(base.getState(), over.getState()),
                            pick(base.getSplits(), over.getSplits()),
                            pick(base.getQuery(), over.getQuery()),
-                           pick(base.getPingpong(), over.getPingpong()));
+                           pick(base.getPingpong(), over.getPingpong()),
+                           pick(base.getProducers(), over.getProducers()));
 }
 
 struct OverrideSchedule final : impl::FAOverrideScheduleBase<OverrideSchedule> {

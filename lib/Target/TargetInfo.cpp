@@ -42,20 +42,22 @@ constexpr MmaShape kMmaSm89[] = {
     {16, 8, 32, MmaElement::F8},
 };
 
-// name, features, mma, ldmatrix, cp.async, shared of a block, of an SM, regs.
+// name, features, mma, ldmatrix, cp.async, wgmma and TMA, shared of a block, of
+// an SM, regs.
 const TargetInfo kTargets[] = {
-    {"sm_80", "+ptx80", kMmaSm80, true, true, 163_KiB, 164_KiB, 65536},
-    {"sm_86", "+ptx80", kMmaSm80, true, true, 99_KiB, 100_KiB, 65536},
-    {"sm_87", "+ptx80", kMmaSm80, true, true, 163_KiB, 164_KiB, 65536},
-    {"sm_89", "+ptx80", kMmaSm89, true, true, 99_KiB, 100_KiB, 65536},
-    {"sm_90", "+ptx80", kMmaSm89, true, true, 227_KiB, 228_KiB, 65536},
-    {"sm_120", "+ptx87", kMmaSm89, true, true, 99_KiB, 100_KiB, 65536},
+    {"sm_80", "+ptx80", kMmaSm80, true, true, false, 163_KiB, 164_KiB, 65536},
+    {"sm_86", "+ptx80", kMmaSm80, true, true, false, 99_KiB, 100_KiB, 65536},
+    {"sm_87", "+ptx80", kMmaSm80, true, true, false, 163_KiB, 164_KiB, 65536},
+    {"sm_89", "+ptx80", kMmaSm89, true, true, false, 99_KiB, 100_KiB, 65536},
+    {"sm_90", "+ptx80", kMmaSm89, true, true, false, 227_KiB, 228_KiB, 65536},
+    {"sm_90a", "+ptx80", kMmaSm89, true, true, true, 227_KiB, 228_KiB, 65536},
+    {"sm_120", "+ptx87", kMmaSm89, true, true, false, 99_KiB, 100_KiB, 65536},
 };
 
 // Chips whose own matrix instructions have no stages yet. Their portable
 // subset is served under the name without the letter.
-constexpr llvm::StringLiteral kNotServed[] = {"sm_90a",  "sm_100",  "sm_100a",
-                                              "sm_100f", "sm_120a", "sm_120f"};
+constexpr llvm::StringLiteral kNotServed[] = {"sm_100", "sm_100a", "sm_100f",
+                                              "sm_120a", "sm_120f"};
 
 } // namespace
 
@@ -65,6 +67,19 @@ bool TargetInfo::hasMma(MmaElement element, int64_t m, int64_t n,
     return shape.element == element && shape.m == m && shape.n == n &&
            shape.k == k;
   });
+}
+
+// Multiples of 8 as setmaxnreg takes them, which together are at most what the
+// block was launched with: 65536 / threads, in steps of 8.
+RegisterShares getRegisterShares(int64_t consumers) {
+  switch (consumers) {
+  case 1:
+    return {24, 232};
+  case 2:
+    return {40, 232};
+  default:
+    return {32, 160};
+  }
 }
 
 llvm::ArrayRef<TargetInfo> supportedTargets() { return kTargets; }

@@ -103,6 +103,7 @@ static mlir::fa::CompileOptions compileOptions(const Form &form) {
   mlir::fa::CompileOptions options;
   options.path = "attention.mlir";
   options.text = form.text();
+  options.target = std::string(kTarget);
   options.schedule = form.schedule;
   options.traceState = form.isTraced;
   return options;

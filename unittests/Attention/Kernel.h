@@ -40,10 +40,23 @@ struct Extent5 {
   std::string str() const;
 };
 
+/// The target that the tables are compiled for: a program of tests is made for
+/// each (CMakeLists.txt).
+#ifndef FA_TEST_TARGET
+#define FA_TEST_TARGET "sm_80"
+#endif
+inline constexpr std::string_view kTarget = FA_TEST_TARGET;
+/// Whether its products are those of warpgroups, 64 rows each.
+inline constexpr bool hasWarpgroups = kTarget == "sm_90a";
+
 /// A schedule in small tiles, so that short sequences have several blocks.
-inline constexpr const char *kSmallTiles = "tile_q=64,tile_kv=32,warps=2";
+inline constexpr const char *kSmallTiles =
+    hasWarpgroups ? "tile_q=64,tile_kv=32" : "tile_q=64,tile_kv=32,warps=2";
 /// The smallest tiles there are.
-inline constexpr const char *kLeastTiles = "tile_q=16,tile_kv=16,warps=1";
+inline constexpr const char *kLeastTiles =
+    hasWarpgroups ? "tile_q=64,tile_kv=16" : "tile_q=16,tile_kv=16,warps=1";
+/// The query rows of those.
+inline constexpr int64_t kLeastRows = hasWarpgroups ? 64 : 16;
 
 struct Form {
   std::string type = "f16";

@@ -19,7 +19,8 @@ TEST(TargetInfo, SharedBytesOfABlock) {
   std::string error;
   std::pair<const char *, int64_t> bytes[] = {
       {"sm_80", 166912}, {"sm_86", 101376}, {"sm_87", 166912},
-      {"sm_89", 101376}, {"sm_90", 232448}, {"sm_120", 101376}};
+      {"sm_89", 101376}, {"sm_90", 232448}, {"sm_90a", 232448},
+      {"sm_120", 101376}};
   for (auto [name, expected] : bytes) {
     const TargetInfo *target = lookupTarget(name, error);
     ASSERT_TRUE(target) << error;
@@ -44,10 +45,25 @@ TEST(TargetInfo, MatrixProducts) {
 
 TEST(TargetInfo, RefusalsNameWhatIsAccepted) {
   std::string error;
-  EXPECT_EQ(lookupTarget("sm_90a", error), nullptr);
-  EXPECT_EQ(error, "target 'sm_90a' is not supported yet; supported: sm_80, "
-                   "sm_86, sm_87, sm_89, sm_90, sm_120");
+  EXPECT_EQ(lookupTarget("sm_100a", error), nullptr);
+  EXPECT_EQ(error, "target 'sm_100a' is not supported yet; supported: sm_80, "
+                   "sm_86, sm_87, sm_89, sm_90, sm_90a, sm_120");
   EXPECT_EQ(lookupTarget("sm_999", error), nullptr);
   EXPECT_EQ(error, "target 'sm_999' is unknown; supported: sm_80, sm_86, "
-                   "sm_87, sm_89, sm_90, sm_120");
+                   "sm_87, sm_89, sm_90, sm_90a, sm_120");
+}
+
+TEST(TargetInfo, WarpgroupsShareTheRegistersOfAMultiprocessor) {
+  std::string error;
+  EXPECT_FALSE(lookupTarget("sm_90", error)->hasWarpgroupProducts);
+  EXPECT_TRUE(lookupTarget("sm_90a", error)->hasWarpgroupProducts);
+  for (int64_t consumers : {1, 2, 3}) {
+    RegisterShares shares = getRegisterShares(consumers);
+    int64_t threads = 128 * (consumers + 1);
+    // A launch gives each thread the same, in steps of 8.
+    int64_t launched = threads * std::min<int64_t>(65536 / threads / 8 * 8, 256);
+    EXPECT_LE(128 * (shares.producer + consumers * shares.consumer), launched);
+    EXPECT_EQ(shares.producer % 8, 0);
+    EXPECT_EQ(shares.consumer % 8, 0);
+  }
 }

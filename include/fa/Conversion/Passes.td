@@ -61,4 +61,24 @@ def FAAttachLoopAnnotations
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def FAPassTensorMaps
+    : Pass<"fa-pass-tensor-maps", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "lets kernels take tensor maps by value";
+  let description = [{
+    A tensor map is 128 bytes of the kernel's parameters, which the copying unit
+    reads where they lie. The manifest's rows (`fa.parameters`) say which
+    arguments are such.
+
+    ```mlir
+    llvm.func @k(%map: !llvm.ptr)       // fa.parameters: kind = "tensormap"
+    ```
+    becomes
+    ```mlir
+    llvm.func @k(%map: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant}) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
 #endif // FA_CONVERSION_PASSES_TD

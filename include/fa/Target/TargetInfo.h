@@ -26,6 +26,23 @@ namespace mlir::fa {
 
 /// Threads of a warp.
 inline constexpr int64_t kWarpSize = 32;
+/// Warps whose products are one instruction, from a multiple of four on.
+inline constexpr int64_t kWarpsPerWarpgroup = 4;
+/// Rows of such a product: 16 for each warp.
+inline constexpr int64_t kWarpgroupRows = 64;
+/// A row of a tile as wgmma and tensor maps take it, in bytes: with the
+/// 128-byte swizzle. Wider tiles are several panels of such rows. Eight rows
+/// are the pattern, which begins at a multiple of its size.
+inline constexpr int64_t kPanelBytes = 128, kPanelAlignment = 1024;
+
+/// Registers of a thread of each role, of one multiprocessor's 64 Ki: what the
+/// producer's warpgroup gives back, the consumers get.
+struct RegisterShares {
+  int64_t producer, consumer;
+};
+/// For so many warpgroups of consumers, 1 to 3, beside one of producers.
+RegisterShares getRegisterShares(int64_t consumers);
+
 /// Rows and columns of one tensor-core product of a warp, and its depth for
 /// 16-bit elements.
 inline constexpr int64_t kProductRows = 16, kProductColumns = 8,
@@ -53,6 +70,9 @@ struct TargetInfo {
   llvm::ArrayRef<MmaShape> mmaShapes; ///< by `mma.sync`
   bool hasMatrixLoad;                 ///< `ldmatrix`
   bool hasAsyncCopy;                  ///< `cp.async`
+  /// `wgmma` (products of a warpgroup), `cp.async.bulk.tensor` with mbarriers,
+  /// and `setmaxnreg`: they came together.
+  bool hasWarpgroupProducts;
 
   int64_t maxDynamicSharedBytes; ///< of one block, after opting in
   int64_t sharedBytesPerMultiprocessor;

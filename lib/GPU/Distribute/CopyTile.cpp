@@ -31,7 +31,8 @@ struct LaneEmitter::CopyPlan {
   int64_t rows;     ///< of the tile
   int64_t chunks;   ///< of a row that are written
   int64_t rowsPerPass;
-  Value firstRow; ///< of the tile in the source
+  Value firstRow;    ///< of the tile in the source
+  Value firstColumn; ///< of the panel in the source; null: the first of all
   int64_t chunksPerRow;
   Value threadRow, threadChunk; ///< filled by placeThread
   Value origin;                 ///< of the tile in workgroup memory
@@ -42,6 +43,10 @@ struct LaneEmitter::CopyPlan {
   /// The extent of a source row, which is static: a head dimension.
   int64_t columns() const { return source.type.getShape().back(); }
   bool alignable() const { return columns() % perChunk == 0; }
+  /// Whether a chunk may lie behind the last column of the source.
+  bool mayEndInside() const {
+    return firstColumn || columns() < chunks * perChunk;
+  }
 };
 
 static Value udivPow2(ImplicitLocOpBuilder &b, Value v, int64_t by) {
@@ -114,6 +119,8 @@ LogicalResult LaneEmitter::verifyCopy(CopyTileOp op, const TileAddress &source,
     return op.emitOpError("copies elements of 16 or 32 bits, found ")
            << dest.type.getElementType();
   int64_t rowBits = dest.type.getShape().back() * bits;
+  if (dest.inPanels && rowBits % (8 * kPanelBytes) == 0 && numThreads % 8 == 0)
+    rowBits = 8 * kPanelBytes;
   if (!dest.swizzled || rowBits % 128 != 0 ||
       !llvm::isPowerOf2_64(rowBits / 128) || numThreads % (rowBits / 128) != 0)
     return op.emitOpError("the destination needs swizzled rows of a power of "
@@ -144,10 +151,13 @@ LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
   plan.bytes = dest->type.getElementTypeBitWidth() / 8;
   plan.perChunk = 16 / plan.bytes;
   plan.rows = shape[shape.size() - 2];
-  int64_t chunksPerRow = shape.back() / plan.perChunk;
+  int64_t chunksPerRow =
+      dest->inPanels ? kPanelBytes / 16 : shape.back() / plan.perChunk;
   // The pitch may exceed what is read.
   int64_t columns = std::max(std::min(plan.columns(), shape.back()),
                              findColumnsRead(op.getDest()));
+  if (dest->inPanels)
+    columns = shape.back();
   plan.chunks =
       std::min<int64_t>(chunksPerRow, llvm::divideCeil(columns, plan.perChunk));
   plan.rowsPerPass = numThreads / chunksPerRow;
@@ -157,10 +167,15 @@ LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
   for (Value index : op.getDestIndices())
     indices.push_back(toI64(index));
   plan.origin = element(*dest, indices);
-  plan.pitchBytes = shape.back() * plan.bytes;
+  plan.pitchBytes = chunksPerRow * 16;
   plan.swizzle = ChunkSwizzle{chunksPerRow};
 
   dead.push_back(op);
+  if (dest->inPanels) {
+    emitPanelCopy(plan, shape.back() * plan.bytes / kPanelBytes);
+    createWarpBarrier(b, op.getLoc());
+    return success();
+  }
   if (op.getInBounds() && plan.alignable() &&
       plan.rows % plan.rowsPerPass == 0 && plan.rowsPerPass % 8 == 0)
     emitInBoundsCopy(plan);
@@ -225,6 +240,21 @@ static void keepRolled(scf::ForOp loop) {
   loop->setAttr("llvm.loop_annotation", annotation);
 }
 
+/// One panel after the other.
+void LaneEmitter::emitPanelCopy(CopyPlan plan, int64_t panels) {
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0),
+                                 arith::ConstantIndexOp::create(b, panels),
+                                 arith::ConstantIndexOp::create(b, 1));
+  keepRolled(loop);
+  b.setInsertionPointToStart(loop.getBody());
+  Value panel = toI64(loop.getInductionVar());
+  plan.firstColumn = mul(panel, constant(kPanelBytes / plan.bytes));
+  plan.origin =
+      offset(plan.origin, mul(panel, constant(plan.rows * kPanelBytes)));
+  emitBoundedCopy(plan);
+}
+
 void LaneEmitter::emitBoundedCopy(CopyPlan plan) {
   OpBuilder::InsertionGuard guard(b);
   placeThread(plan, readThread());
@@ -243,6 +273,12 @@ void LaneEmitter::emitBoundedCopy(CopyPlan plan) {
   emitRow(plan, row);
 }
 
+/// Column `i` of this thread's chunk, in the source.
+Value LaneEmitter::columnOf(const CopyPlan &plan, Value i) {
+  Value column = add(mul(plan.threadChunk, constant(plan.perChunk)), i);
+  return plan.firstColumn ? add(column, plan.firstColumn) : column;
+}
+
 /// This thread's chunk of row `row` of the tile.
 void LaneEmitter::emitRow(const CopyPlan &plan, Value row) {
   Value dest = offset(
@@ -258,8 +294,8 @@ void LaneEmitter::emitRow(const CopyPlan &plan, Value row) {
   b.setInsertionPointToStart(branch.elseBlock());
   emitElementCopy(plan, sourceRow, inside, dest);
   b.setInsertionPointToStart(branch.thenBlock());
-  Value column = mul(plan.threadChunk, constant(plan.perChunk));
-  if (plan.columns() < plan.chunks * plan.perChunk)
+  Value column = columnOf(plan, constant(0));
+  if (plan.mayEndInside())
     inside = arith::AndIOp::create(b, inside,
                                    less(column, constant(plan.columns())));
   // Where the size is 0 nothing is read, whatever the address.
@@ -283,8 +319,8 @@ void LaneEmitter::emitElementCopy(const CopyPlan &plan, Value row, Value inside,
   keepRolled(loop);
   b.setInsertionPointToStart(loop.getBody());
   Value i = toI64(loop.getInductionVar());
-  Value column = add(mul(plan.threadChunk, constant(plan.perChunk)), i);
-  if (plan.columns() < plan.chunks * plan.perChunk)
+  Value column = columnOf(plan, i);
+  if (plan.mayEndInside())
     inside = arith::AndIOp::create(b, inside,
                                    less(column, constant(plan.columns())));
   auto branch = scf::IfOp::create(b, TypeRange{type}, inside, true);

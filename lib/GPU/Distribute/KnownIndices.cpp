@@ -50,6 +50,7 @@ MaybeNumber fa::findMaximum(Value index, int64_t threads) {
           return threads - 1;
         return std::nullopt;
       })
+      .Case([&](arith::IndexCastUIOp cast) { return maximum(cast.getIn()); })
       .Case([&](arith::AddIOp sum) {
         return combine(maximum(sum.getLhs()), maximum(sum.getRhs()),
                        [](int64_t a, int64_t b, int64_t &r) -> int64_t {

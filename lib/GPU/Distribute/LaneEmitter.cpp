@@ -7,6 +7,7 @@
 
 #include "LaneEmitter.h"
 #include "../MMA/MmaSync.h"
+#include "../MMA/Wgmma.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -214,7 +215,8 @@ LaneEmitter::ThreadNumbers LaneEmitter::numbersOf(Value thread) {
 
 Value LaneEmitter::readThread() {
   Value thread = createOpaqueRead(b, b.getLoc(), "%tid.x");
-  return arith::ExtUIOp::create(b, b.getI64Type(), thread);
+  thread = arith::ExtUIOp::create(b, b.getI64Type(), thread);
+  return add(thread, constant(-firstThread));
 }
 
 Value LaneEmitter::computeAnew(Value value, IRMapping &mapping) {
@@ -254,6 +256,7 @@ LogicalResult LaneEmitter::verifyBlockSize() {
     return func.emitOpError("needs a known block size that is a multiple of 32 "
                             "in x, and 1 in y and z");
   numThreads = (*size)[0];
+  meetingWarps = numThreads / kWarpSize;
   return success();
 }
 
@@ -293,7 +296,8 @@ static bool isView(Value memref) {
 static bool takesViews(Operation *op) {
   return isa<LoadTileOp, StoreTileOp, vector::TransferReadOp,
              vector::TransferWriteOp, TraceStateOp, CopyTileOp, CopyAlignedOp,
-             memref::LoadOp, memref::SubViewOp, memref::CastOp>(op);
+             memref::LoadOp, memref::SubViewOp, memref::CastOp, InitBarriersOp,
+             ArriveOp, WaitBarrierOp, BulkCopyOp, IssueProductOp>(op);
 }
 
 LogicalResult LaneEmitter::emitOp(Operation *op) {
@@ -326,12 +330,20 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
       .Case([&](TileIndexOp op) { return emitTileIndex(op); })
       .Case([&](RowSumOp op) { return emitRowSum(op); })
       .Case([&](NoteRowsOp op) { return emitNoteRows(op); })
-      .Case([&](AnyNotedOp op) {
-        Value any = createBarrierAny(b, op.getLoc(), op.getNoted());
-        op.getResult().replaceAllUsesWith(any);
+      .Case([&](AnyNotedOp op) { return emitAnyNoted(op); })
+      .Case([&](WarpRolesOp op) { return emitWarpRoles(op); })
+      .Case([&](InitBarriersOp op) { return emitInitBarriers(op); })
+      .Case([&](ArriveOp op) { return emitArrive(op); })
+      .Case([&](WaitBarrierOp op) { return emitWaitBarrier(op); })
+      .Case([&](HasTensorMapOp op) { return emitHasTensorMap(op); })
+      .Case([&](BulkCopyOp op) { return emitBulkCopy(op); })
+      .Case([&](FenceAsyncOp op) {
+        createFenceAsync(b, op.getLoc());
         dead.push_back(op);
         return success();
       })
+      .Case([&](IssueProductOp op) { return emitIssueProduct(op); })
+      .Case([&](WaitProductsOp op) { return emitWaitProducts(op); })
       .Case([&](TraceStateOp op) { return emitTraceState(op); })
       .Case([&](CopyTileOp op) { return emitCopyTile(op); })
       .Case([&](CopyAlignedOp op) { return emitCopyAligned(op); })

@@ -35,6 +35,7 @@ struct TileAddress {
   SmallVector<Value> strides; ///< i64
   MemRefType type;            ///< for the static extents
   bool swizzled = false;      ///< chunks placed by ChunkSwizzle
+  bool inPanels = false;      ///< columns in panels, each swizzled
 };
 
 /// Whether all users of a workgroup tile are contractions beside the load, so
@@ -116,6 +117,34 @@ private:
   Values loadMatrix(const MatrixSource &source, int64_t row, int64_t chunk,
                     bool rowsAreColumns, bool transpose);
 
+  // WarpRoles.cpp
+  LogicalResult emitWarpRoles(WarpRolesOp op);
+  LogicalResult emitAnyNoted(AnyNotedOp op);
+  LogicalResult emitInitBarriers(InitBarriersOp op);
+  LogicalResult emitArrive(ArriveOp op);
+  LogicalResult emitWaitBarrier(WaitBarrierOp op);
+  LogicalResult emitHasTensorMap(HasTensorMapOp op);
+  LogicalResult emitBulkCopy(BulkCopyOp op);
+  /// Address of one of an array of barriers, an i32.
+  FailureOr<Value> barrierAt(Operation *user, Value barriers, Value index);
+  Value isFirstLane();
+  /// The address (i32) of an element of workgroup memory by its leading
+  /// indices. In 32 bits throughout: half the instructions.
+  Value sharedAddress(const TileAddress &address, ValueRange leading);
+  Value toI32(Value index);
+
+  // WarpgroupProduct.cpp
+  LogicalResult emitIssueProduct(IssueProductOp op);
+  LogicalResult emitWaitProducts(WaitProductsOp op);
+  /// A tile in panels, as a matrix descriptor takes it.
+  struct PanelTile {
+    Value address;      ///< of the tile's first element, i32
+    int64_t panelBytes; ///< from one panel to the next
+    Type element;
+  };
+  FailureOr<PanelTile> panelTile(Operation *user, Value memref,
+                                 ValueRange indices);
+
   // FmaContraction.cpp
   Values emitRowProducts(const LaneShare &lhs, const LaneShare &acc,
                          const MatrixSource &left, const MatrixSource &right,
@@ -174,6 +203,8 @@ private:
   void placeThread(CopyPlan &plan, Value thread);
   void emitInBoundsCopy(CopyPlan plan);
   void emitBoundedCopy(CopyPlan plan);
+  void emitPanelCopy(CopyPlan plan, int64_t panels);
+  Value columnOf(const CopyPlan &plan, Value i);
   void emitElementCopy(const CopyPlan &plan, Value row, Value inside,
                        Value dest);
   void emitRow(const CopyPlan &plan, Value row);
@@ -205,7 +236,11 @@ private:
   gpu::GPUFuncOp func;
   const TargetInfo *target;
   ImplicitLocOpBuilder b;
-  int64_t numThreads = 0;
+  /// Threads that run what is being emitted, the block's or those of a role,
+  /// and the number of the first of them.
+  int64_t numThreads = 0, firstThread = 0;
+  /// Warps that meet at a barrier of the block.
+  int64_t meetingWarps = 0;
   /// Numbers of this thread, i64.
   struct ThreadNumbers {
     Value thread, lane, quad, quadLane; ///< tid, tid % 32, lane / 4, lane % 4

@@ -173,7 +173,8 @@ LogicalResult LaneEmitter::resolveWorkgroup(memref::ViewOp op,
         b, LLVM::LLVMPointerType::get(b.getContext(), 3), toI64(pointer));
   }
   address.base = offset(base, toI64(op.getByteShift()));
-  address.swizzled = op->hasAttr(kSwizzleAttr);
+  address.inPanels = op->hasAttr(kPanelsAttr);
+  address.swizzled = op->hasAttr(kSwizzleAttr) || address.inPanels;
   int64_t stride = address.type.getNumElements();
   for (int64_t extent : address.type.getShape()) {
     stride /= extent;

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
@@ -225,7 +226,7 @@ LogicalResult ScheduleAttr::verify(
     std::optional<int64_t> tileKV, std::optional<int64_t> warps,
     std::optional<int64_t> stages, std::optional<StateKind>,
     std::optional<int64_t> splits, std::optional<QueryKind>,
-    std::optional<bool>) {
+    std::optional<bool>, std::optional<int64_t> producers) {
   std::pair<StringRef, std::optional<int64_t>> keys[] = {{"tile_q", tileQ},
                                                          {"tile_kv", tileKV},
                                                          {"warps", warps},
@@ -236,5 +237,8 @@ LogicalResult ScheduleAttr::verify(
       return emitError() << "schedule key '" << name
                          << "' must be between 1 and " << kMaxScheduleKey
                          << ", found " << *number;
+  if (producers && *producers != 0 && *producers != kWarpsPerWarpgroup)
+    return emitError() << "schedule key 'producers' must be 0 or "
+                       << kWarpsPerWarpgroup << ", found " << *producers;
   return success();
 }

@@ -24,43 +24,64 @@
 using namespace mlir;
 using namespace mlir::fa;
 
-/// The loops over K/V blocks. One that has to take more care than the loops
-/// before it starts from the first block where they noted a reason. Returns the
-/// state behind them.
+/// The loops over K/V blocks. Returns the state behind them.
+///
+/// Where a step may branch, partial blocks take huge scores on a cold path of
+/// their own, and begin with the first block of all where a full one has noted
+/// some. Where it may not, because products run while the softmax does, every
+/// loop only notes, and one more loop does all blocks again.
 RowState AttentionTiler::emitLoops(const BlockContext &block) {
-  Value restart;
-  Value first = block.visibility.ranges.front().begin;
-  for (const KeyBlockRange &range : block.visibility.ranges) {
-    Value begin = range.begin;
-    if (restart)
-      begin = b.create<arith::SelectOp>(restart, first, begin);
-    Value noted = emitLoop(block, begin, range.end, range.isFull);
-    if (range.isFull)
+  bool mayBranch = schedule.getProducers().value_or(0) == 0;
+  ArrayRef<KeyBlockRange> ranges = block.visibility.ranges;
+  Value first = ranges.front().begin,
+        none = b.create<arith::ConstantIntOp>(0, 1);
+  Value restart, noted = none;
+  auto beginAt = [&](Value begin) {
+    return restart ? b.create<arith::SelectOp>(restart, first, begin) : begin;
+  };
+  for (const KeyBlockRange &range : ranges) {
+    Value begin = beginAt(range.begin);
+    if (!range.isFull && mayBranch) {
+      emitExactLoop(block, begin, range.end, kPartialBlocks);
+      continue;
+    }
+    noted = emitNotingLoop(block, begin, range, mayBranch ? none : noted);
+    if (mayBranch)
       restart = emitRestart(block, noted);
+  }
+  if (!mayBranch) {
+    restart = emitRestart(block, noted);
+    Value end = ranges.back().end;
+    emitExactLoop(block, beginAt(end), end, kExactBlocks);
   }
   return emitKeyByKey(block);
 }
 
-/// A loop over one range; over full blocks it returns this thread's note.
-Value AttentionTiler::emitLoop(const BlockContext &block, Value begin,
-                               Value end, bool isFull) {
-  SmallVector<Value> notes;
-  if (isFull)
-    notes.push_back(b.create<arith::ConstantIntOp>(0, 1));
-  auto loop = b.create<scf::ForOp>(begin, end, b.index(1), notes);
+/// A loop over one range that notes huge scores; returns this thread's note.
+Value AttentionTiler::emitNotingLoop(const BlockContext &block, Value begin,
+                                     const KeyBlockRange &range, Value noted) {
+  auto loop = b.create<scf::ForOp>(begin, range.end, b.index(1), noted);
   loop->setAttr(kBlocksAttr,
-                b.getStringAttr(isFull ? kFullBlocks : kPartialBlocks));
+                b.getStringAttr(range.isFull ? kFullBlocks : kPartialBlocks));
   OpBuilder::InsertionGuard guard(b);
-  if (!isFull) {
-    b.setInsertionPoint(loop.getBody()->getTerminator());
-    emitStep(block, loop.getInductionVar(), /*isFull=*/false, Value());
-    return Value();
-  }
   b.setInsertionPointToEnd(loop.getBody());
-  Value noted = emitStep(block, loop.getInductionVar(), /*isFull=*/true,
-                         loop.getRegionIterArg(0));
-  b.create<scf::YieldOp>(noted);
+  Value isHuge = emitStep(block, loop.getInductionVar(), range.isFull,
+                          /*hasColdPath=*/false);
+  Value next =
+      b.create<NoteRowsOp>(b.getI1Type(), isHuge, loop.getRegionIterArg(0));
+  b.create<scf::YieldOp>(next);
   return loop.getResult(0);
+}
+
+/// The loop for scores of any size.
+void AttentionTiler::emitExactLoop(const BlockContext &block, Value begin,
+                                   Value end, StringRef blocks) {
+  auto loop = b.create<scf::ForOp>(begin, end, b.index(1));
+  loop->setAttr(kBlocksAttr, b.getStringAttr(blocks));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(loop.getBody()->getTerminator());
+  emitStep(block, loop.getInductionVar(), /*isFull=*/false,
+           /*hasColdPath=*/true);
 }
 
 /// Forgets the state where some thread of the block has noted a huge score.
@@ -136,17 +157,17 @@ Value AttentionTiler::emitWeightedValues(const BlockContext &block,
   return emitContract(rounded, valueTile, acc, /*isRhsTransposed=*/false);
 }
 
-/// One block of keys: reads m, l, u, takes the step, writes them back.
+/// One block of keys: reads m, l, u, takes the step, writes them back. Returns
+/// the rows whose scores are huge.
 Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
-                               bool isFull, Value noted) {
+                               bool isFull, bool hasColdPath) {
   Value firstKey = b.create<arith::MulIOp>(keyBlock, b.index(tileKV));
   Value scores = emitTileScores(block, firstKey);
   scores = emitHidden(block, scores, firstKey, isFull);
 
   Value oldMax = readState(block.max);
-  SoftmaxStep step =
-      emitSoftmaxStep(b, scores, oldMax, block.clauses.scale.factor,
-                      /*hasColdPath=*/!isFull);
+  SoftmaxStep step = emitSoftmaxStep(b, scores, oldMax,
+                                     block.clauses.scale.factor, hasColdPath);
   writeState(step.max, block.max);
 
   Value oldSum = readState(block.sum);
@@ -162,9 +183,7 @@ Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
   writeState(acc, block.acc);
   if (trace.buffer)
     emitTrace(block, keyBlock, step.max, sum, acc);
-  if (!isFull)
-    return Value();
-  return b.create<NoteRowsOp>(b.getI1Type(), step.isHuge, noted);
+  return step.isHuge;
 }
 
 /// Stores the state of the traced row, if it is one of this head. The row

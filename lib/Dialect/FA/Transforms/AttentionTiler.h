@@ -97,11 +97,13 @@ private:
 
   // The loops over keys.
   RowState emitLoops(const BlockContext &block);
-  Value emitLoop(const BlockContext &block, Value begin, Value end,
-                 bool isFull);
+  Value emitNotingLoop(const BlockContext &block, Value begin,
+                       const KeyBlockRange &range, Value noted);
+  void emitExactLoop(const BlockContext &block, Value begin, Value end,
+                     StringRef blocks);
   Value emitRestart(const BlockContext &block, Value noted);
   Value emitStep(const BlockContext &block, Value keyBlock, bool isFull,
-                 Value noted);
+                 bool hasColdPath);
   void emitTrace(const BlockContext &block, Value keyBlock, Value max,
                  Value sum, Value acc);
 

@@ -226,6 +226,8 @@ FailureOr<Value> KernelArguments::getScalar(Value scalar) {
       return getStride(metadata.getSource(),
                        dim - metadata.getStrides().begin());
   }
+  if (isa_and_nonnull<TensorMapOp>(op))
+    return getArgument({Kind::TensorMap, scalar, 0}, scalar.getType());
   bool canRepeat =
       op && isPure(op) && op->getNumRegions() == 0 &&
       llvm::none_of(op->getOperandTypes(), llvm::IsaPred<BaseMemRefType>);
@@ -286,6 +288,7 @@ SmallVector<Value> KernelArguments::emitHostValues(OpBuilder &host,
       value = memref::DimOp::create(host, loc, value, argument.dim);
       break;
     case Kind::Scalar:
+    case Kind::TensorMap:
       break;
     }
     if (isa<IndexType>(value.getType()))
@@ -327,22 +330,32 @@ StringRef KernelArguments::getDimName(Value source, int64_t dim) {
   return name && name.getValue() != "1" ? name.getValue() : "";
 }
 
+void KernelArguments::appendTensorMap(TensorMapOp map,
+                                      SmallVectorImpl<NamedAttribute> &row) {
+  row.push_back(builder.getNamedAttr("box", map.getBoxAttr()));
+  row.push_back(builder.getNamedAttr("swizzle", builder.getStringAttr("128B")));
+}
+
 FailureOr<ArrayAttr> KernelArguments::getParameterRows() {
   static constexpr StringLiteral names[] = {"pointer", "stride", "extent",
-                                            "scalar"};
+                                            "scalar", "tensormap"};
   SmallVector<Attribute> rows;
   for (auto [argument, value] :
        llvm::zip_equal(arguments, kernel.getBody().front().getArguments())) {
-    std::optional<int64_t> number = getOperandNumber(argument.source);
+    auto map = argument.source.getDefiningOp<TensorMapOp>();
+    Value source = map ? getViewedMemref(map.getSource()) : argument.source;
+    std::optional<int64_t> number = getOperandNumber(source);
     if (operands && !number)
       return emitError(argument.source.getLoc())
              << "the kernel's " << names[static_cast<int>(argument.kind)]
              << " of this value does not follow from the function's arguments";
-    bool trace = isTrace(argument.source);
+    bool trace = isTrace(source);
     std::string type;
     llvm::raw_string_ostream stream(type);
     if (argument.kind == Kind::Pointer)
       stream << "ptr";
+    else if (map)
+      stream << "tensormap";
     else
       stream << value.getType();
     SmallVector<NamedAttribute> row;
@@ -358,6 +371,8 @@ FailureOr<ArrayAttr> KernelArguments::getParameterRows() {
       row.push_back(
           builder.getNamedAttr("dim", builder.getI64IntegerAttr(argument.dim)));
     }
+    if (map)
+      appendTensorMap(map, row);
     row.push_back(builder.getNamedAttr("type", builder.getStringAttr(type)));
     rows.push_back(builder.getDictionaryAttr(row));
   }

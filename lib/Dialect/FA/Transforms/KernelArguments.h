@@ -6,7 +6,8 @@
 // The border between a host function and a kernel made from a part of it. A
 // memref crosses it as a pointer to its first element, the strides and the
 // extents that its type leaves open; a scalar as itself. Everything that can be
-// computed from these is computed again inside the kernel:
+// computed from these is computed again inside the kernel. A tensor map is
+// handed over by value, as its 128 bytes:
 //
 //   host:    %n = arith.ceildivui (memref.dim %Q, 2), 128
 //   kernel:  %n = arith.ceildivui (index_cast %sq), 128      %sq: one i64
@@ -22,6 +23,7 @@
 #ifndef LIB_DIALECT_FA_TRANSFORMS_KERNELARGUMENTS_H
 #define LIB_DIALECT_FA_TRANSFORMS_KERNELARGUMENTS_H
 
+#include "fa/Dialect/FA/IR/FADialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -63,7 +65,7 @@ public:
   bool isDescribed() const { return bool(operands); }
 
 private:
-  enum class Kind { Pointer, Stride, Extent, Scalar };
+  enum class Kind { Pointer, Stride, Extent, Scalar, TensorMap };
   struct Argument {
     Kind kind;
     Value source;
@@ -76,6 +78,7 @@ private:
   FailureOr<Value> getStride(Value memref, int64_t dim);
   FailureOr<Value> getSize(Value memref, int64_t dim);
   FailureOr<Value> getScalar(Value scalar);
+  void appendTensorMap(TensorMapOp map, SmallVectorImpl<NamedAttribute> &row);
   FailureOr<Value> getFolded(OpFoldResult host);
   Value getArgument(Argument argument, Type type);
   Value getConstant(int64_t value);

@@ -226,6 +226,18 @@ LogicalResult RowAnalysis::visit(Operation *op) {
   if (auto transfer = dyn_cast<VectorTransferOpInterface>(op))
     if (failed(verifyTransfer(transfer)))
       return failure();
+  if (auto product = dyn_cast<IssueProductOp>(op)) {
+    mark(product.getLhs(), Rows::Query, op);
+    mark(product.getAcc(), Rows::Query, op);
+    mark(product.getResult(), Rows::Query, op);
+    return success();
+  }
+  if (auto wait = dyn_cast<WaitProductsOp>(op)) {
+    for (auto [value, result] :
+         llvm::zip_equal(wait.getValues(), wait.getResults()))
+      tie(value, result);
+    return success();
+  }
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
     return visitBroadcast(broadcast);
   if (auto reduction = dyn_cast<vector::MultiDimReductionOp>(op))
@@ -251,9 +263,10 @@ LogicalResult RowAnalysis::visit(Operation *op) {
           tie(result, yielded);
     return success();
   }
-  bool isTileOp = isa<LoadTileOp, StoreTileOp, TileIndexOp, RowSumOp,
-                      NoteRowsOp, TraceStateOp, vector::TransferReadOp,
-                      vector::TransferWriteOp, scf::YieldOp>(op);
+  bool isTileOp =
+      isa<LoadTileOp, StoreTileOp, TileIndexOp, RowSumOp, NoteRowsOp,
+          TraceStateOp, ArriveOp, vector::TransferReadOp,
+          vector::TransferWriteOp, scf::YieldOp>(op);
   bool hasVectors = llvm::any_of(op->getOperands(), isVector) ||
                     llvm::any_of(op->getResults(), isVector);
   if (hasVectors && !isTileOp && !op->hasTrait<OpTrait::ConstantLike>() &&
@@ -376,6 +389,10 @@ void RowMapper::shiftRows(Operation *op) {
     return shift(read, read.getVector());
   if (auto write = dyn_cast<vector::TransferWriteOp>(op))
     return shift(write, write.getVector());
+  // A left operand in workgroup memory has rows as a vector has.
+  if (auto product = dyn_cast<IssueProductOp>(op);
+      product && !isVector(product.getLhs()))
+    return shiftIndex(product.getLhsIndicesMutable(), product.getResult());
   if (auto trace = dyn_cast<TraceStateOp>(op)) {
     Value first = arith::AddIOp::create(builder, op->getLoc(), trace.getFirst(),
                                         firstRow);

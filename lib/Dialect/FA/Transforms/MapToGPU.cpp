@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/SymbolTable.h"
@@ -44,6 +45,10 @@ namespace {
 /// Where a buffer may begin in workgroup memory: a row of all banks.
 constexpr int64_t kBufferAlignment = 128;
 
+int64_t getAlignment(Operation *buffer) {
+  return buffer->hasAttr(kPanelsAttr) ? kPanelAlignment : kBufferAlignment;
+}
+
 /// What a buffer takes in workgroup memory, where an i1 is a byte; the largest
 /// number where that cannot be counted.
 int64_t getBufferBytes(MemRefType type) {
@@ -61,7 +66,8 @@ class ProgramMapper {
 public:
   ProgramMapper(scf::ForallOp program, const CompleteSchedule &schedule,
                 SymbolTable &symbols)
-      : program(program), threads(schedule.warps * kWarpSize),
+      : program(program),
+        threads((schedule.warps + schedule.producers) * kWarpSize),
         function(program->getParentOfType<func::FuncOp>()), symbols(symbols),
         builder(program.getContext()) {}
 
@@ -146,6 +152,7 @@ LogicalResult ProgramMapper::verifyLimits() {
                             : std::numeric_limits<int32_t>::max();
   for (auto alloc : program.getBody()->getOps<memref::AllocOp>()) {
     int64_t size = 0;
+    bytes = llvm::alignTo(bytes, getAlignment(alloc));
     if (llvm::AddOverflow(bytes, getBufferBytes(alloc.getType()), size) ||
         size > maxBytes)
       return program.emitOpError("buffers need more than the ")
@@ -332,6 +339,9 @@ void ProgramMapper::placeBuffers() {
   kernel.walk([&](memref::AllocOp alloc) { buffers.push_back(alloc); });
   if (buffers.empty())
     return;
+  int64_t alignment = kBufferAlignment;
+  for (memref::AllocOp buffer : buffers)
+    alignment = std::max(alignment, getAlignment(buffer));
   Location loc = kernel.getLoc();
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                           gpu::AddressSpace::Workgroup);
@@ -343,10 +353,11 @@ void ProgramMapper::placeBuffers() {
   memref::GlobalOp::create(builder, loc, name, /*sym_visibility=*/StringAttr(),
                            arenaType, /*initial_value=*/Attribute(),
                            /*constant=*/false,
-                           builder.getI64IntegerAttr(kBufferAlignment));
+                           builder.getI64IntegerAttr(alignment));
   builder.setInsertionPointToStart(&kernel.getBody().front());
   Value arena = memref::GetGlobalOp::create(builder, loc, arenaType, name);
   for (memref::AllocOp buffer : buffers) {
+    sharedBytes = llvm::alignTo(sharedBytes, getAlignment(buffer));
     Value offset = arith::ConstantIndexOp::create(builder, loc, sharedBytes);
     auto view =
         memref::ViewOp::create(builder, buffer.getLoc(), buffer.getType(),
@@ -387,6 +398,11 @@ LogicalResult ProgramMapper::setAttributes(KernelArguments &arguments) {
   kernel->setAttr(kParametersAttr, *rows);
   kernel->setAttr(kBlockAttr, builder.getDenseI64ArrayAttr({threads, 1, 1}));
   kernel->setAttr(kSharedBytesAttr, builder.getI64IntegerAttr(sharedBytes));
+  // Roles divide all registers of a multiprocessor among one block.
+  kernel.walk([&](WarpRolesOp) {
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    builder.getI32IntegerAttr(1));
+  });
   FailureOr<std::string> grid = getGridText(arguments);
   if (succeeded(grid))
     kernel->setAttr(kGridAttr, builder.getStrArrayAttr({*grid, "1", "1"}));

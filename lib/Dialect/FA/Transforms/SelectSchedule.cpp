@@ -24,6 +24,7 @@
 #include "fa/Dialect/FA/Transforms/Passes.h"
 #include "fa/Dialect/FA/Transforms/Transforms.h"
 #include "fa/Support/Manifest.h"
+#include "fa/Support/TensorMap.h"
 #include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -42,6 +43,9 @@ using namespace mlir::fa;
 /// fragments of K and V in flight.
 static constexpr int64_t kOtherRegisters = 24;
 
+/// Barriers of the rings, each array in a buffer of its own.
+static constexpr int64_t kBarrierBytes = 5 * 128 + kPanelAlignment;
+
 namespace {
 
 /// A complete schedule as numbers.
@@ -49,6 +53,7 @@ struct Plan {
   int64_t tileQ, tileKV, warps, stages, splits;
   StateKind state;
   QueryKind query;
+  int64_t producers; ///< 0, or a warpgroup beside those of `warps`
 };
 
 /// The head dimensions as tensor-core products see them, and what else decides
@@ -68,17 +73,23 @@ struct Resources {
 // The resource model
 //===----------------------------------------------------------------------===//
 
-static int64_t getPitchBytes(int64_t columns, int64_t bytesPerElement) {
+/// Rows of a power of two, or whole panels.
+static int64_t getPitchBytes(const Plan &plan, int64_t columns,
+                             int64_t bytesPerElement) {
+  if (plan.producers != 0)
+    return llvm::alignTo(columns * bytesPerElement, kPanelBytes);
   return static_cast<int64_t>(llvm::PowerOf2Ceil(columns)) * bytesPerElement;
 }
 
 /// What a plan needs on this target.
 static Resources estimateResources(const Plan &plan, const HeadDims &dims) {
-  int64_t keyPitch = getPitchBytes(dims.d, dims.bytesPerElement);
-  int64_t valuePitch = getPitchBytes(dims.dv, dims.bytesPerElement);
+  int64_t keyPitch = getPitchBytes(plan, dims.d, dims.bytesPerElement);
+  int64_t valuePitch = getPitchBytes(plan, dims.dv, dims.bytesPerElement);
   Resources need;
   need.sharedBytes = plan.tileQ * keyPitch +
                      plan.stages * plan.tileKV * (keyPitch + valuePitch);
+  if (plan.producers != 0)
+    need.sharedBytes += kBarrierBytes;
   if (plan.state == StateKind::Shared)
     need.sharedBytes += plan.tileQ * (1 + kLanesPerRow + dims.dv) * 4;
 
@@ -93,6 +104,9 @@ static Resources estimateResources(const Plan &plan, const HeadDims &dims) {
   int64_t peak = plan.state == StateKind::Shared
                      ? std::max(scores, weights + acc)
                      : scores + acc;
+  // The weights of the block before are multiplied meanwhile.
+  if (plan.producers != 0 && plan.state == StateKind::Registers)
+    peak += weights;
   int64_t query = plan.query == QueryKind::Registers
                       ? rows * dims.d * dims.bytesPerElement / 4 / kWarpSize
                       : 0;
@@ -101,18 +115,32 @@ static Resources estimateResources(const Plan &plan, const HeadDims &dims) {
 }
 
 /// Registers that each thread of a block of so many warps may have.
-static int64_t getAvailableRegisters(int64_t warps, const TargetInfo &target) {
+static int64_t getAvailableRegisters(const Plan &plan,
+                                     const TargetInfo &target) {
+  int64_t warps = plan.warps;
+  if (plan.producers != 0)
+    return getRegisterShares(warps / kWarpsPerWarpgroup).consumer;
   int64_t share =
       target.registersPerMultiprocessor / (warps * kWarpSize) / 8 * 8;
   return std::min(share, target.maxRegistersPerThread);
 }
 
+/// One to three warpgroups of 64 rows, and tiles that boxes and products take.
+static bool suitsWarpgroups(const Plan &plan, const TargetInfo &target) {
+  return target.hasWarpgroupProducts && plan.warps % kWarpsPerWarpgroup == 0 &&
+         plan.warps <= 3 * kWarpsPerWarpgroup &&
+         plan.tileQ == kProductRows * plan.warps &&
+         plan.tileKV <= farun::kMaxTensorBox && plan.query == QueryKind::Shared;
+}
+
 static bool fits(const Plan &plan, const HeadDims &dims,
                  const TargetInfo &target) {
   Resources need = estimateResources(plan, dims);
+  if (plan.producers != 0 && !suitsWarpgroups(plan, target))
+    return false;
   return plan.tileQ % (kProductRows * plan.warps) == 0 &&
          need.sharedBytes <= target.maxDynamicSharedBytes &&
-         need.registersPerThread <= getAvailableRegisters(plan.warps, target);
+         need.registersPerThread <= getAvailableRegisters(plan, target);
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,6 +177,29 @@ static SmallVector<TileChoice> getPreferredTiles(const HeadDims &dims) {
   return tiles;
 }
 
+/// The same for warpgroups with producers beside them: as many keys as scores,
+/// weights and u leave registers for, and two stages shared memory.
+static SmallVector<TileChoice>
+getPreferredWarpgroupTiles(const HeadDims &dims) {
+  int64_t widest = std::max(dims.d, dims.dv);
+  SmallVector<TileChoice> tiles;
+  if (widest <= 64)
+    tiles.push_back({128, 224, 8});
+  else if (widest <= 96)
+    tiles.push_back({128, 192, 8});
+  else if (widest <= 128)
+    tiles.push_back({128, 176, 8});
+  tiles.append({{128, 128, 8},
+                {128, 112, 8},
+                {128, 96, 8},
+                {128, 80, 8},
+                {128, 64, 8},
+                {64, 64, 4},
+                {64, 32, 4},
+                {64, 16, 4}});
+  return tiles;
+}
+
 /// The plans that keep the keys of `given` and the place of the state, best
 /// first.
 static void appendPlans(ScheduleAttr given, StateKind state,
@@ -169,6 +220,26 @@ static void appendPlans(ScheduleAttr given, StateKind state,
     plan.splits = given.getSplits().value_or(1);
     plan.state = state;
     plan.query = given.getQuery().value_or(QueryKind::Shared);
+    plan.producers = 0;
+    plans.push_back(plan);
+  }
+}
+
+/// The same with a warpgroup of producers: each consumer warp has 16 rows.
+static void appendWarpgroupPlans(ScheduleAttr given, StateKind state,
+                                 const HeadDims &dims,
+                                 SmallVectorImpl<Plan> &plans) {
+  for (const TileChoice &tile : getPreferredWarpgroupTiles(dims)) {
+    Plan plan;
+    plan.warps = given.getWarps().value_or(
+        given.getTileQ() ? *given.getTileQ() / kProductRows : tile.warps);
+    plan.tileQ = given.getTileQ().value_or(plan.warps * kProductRows);
+    plan.tileKV = given.getTileKv().value_or(tile.tileKV);
+    plan.stages = given.getStages().value_or(2);
+    plan.splits = given.getSplits().value_or(1);
+    plan.state = state;
+    plan.query = given.getQuery().value_or(QueryKind::Shared);
+    plan.producers = kWarpsPerWarpgroup;
     plans.push_back(plan);
   }
 }
@@ -176,17 +247,26 @@ static void appendPlans(ScheduleAttr given, StateKind state,
 /// The plans that keep the keys of `given`, best first: where the state fits
 /// into registers in none, those that leave it in shared memory.
 static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
-                                        const HeadDims &dims) {
+                                        const HeadDims &dims,
+                                        const TargetInfo &target) {
   SmallVector<Plan> plans;
-  for (StateKind state : {StateKind::Registers, StateKind::Shared})
-    if (given.getState().value_or(state) == state)
-      appendPlans(given, state, dims, plans);
+  bool mayProduce = target.hasWarpgroupProducts && dims.bytesPerElement == 2;
+  for (int64_t producers : {kWarpsPerWarpgroup, int64_t(0)})
+    for (StateKind state : {StateKind::Registers, StateKind::Shared}) {
+      if (given.getState().value_or(state) != state ||
+          given.getProducers().value_or(producers) != producers)
+        continue;
+      if (producers == 0)
+        appendPlans(given, state, dims, plans);
+      else if (mayProduce)
+        appendWarpgroupPlans(given, state, dims, plans);
+    }
   return plans;
 }
 
 static std::optional<Plan> findPlan(ScheduleAttr given, const HeadDims &dims,
                                     const TargetInfo &target) {
-  for (const Plan &plan : enumeratePlans(given, dims))
+  for (const Plan &plan : enumeratePlans(given, dims, target))
     if (fits(plan, dims, target))
       return plan;
   return std::nullopt;
@@ -235,6 +315,14 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
       failed(require(given.getTileKv(), "tile_kv", 16, 16)) ||
       failed(require(given.getStages(), "stages", 1, 2)))
     return failure();
+  if (given.getProducers().value_or(0) != 0 &&
+      (!target.hasWarpgroupProducts ||
+       getElementTypeOrSelf(op.getQuery()).isF32()))
+    return op.emitOpError("schedule key producers = ")
+           << *given.getProducers() << " needs wgmma of f16 or bf16, "
+           << (target.hasWarpgroupProducts ? "found operands of f32 on "
+                                           : "which is not on ")
+           << target.name;
   int64_t maxWarps = target.maxThreadsPerBlock / kWarpSize;
   if (given.getWarps().value_or(1) > maxWarps)
     return op.emitOpError("schedule key warps = ")
@@ -281,6 +369,8 @@ static void appendPlan(InFlightDiagnostic &error, const Plan &plan) {
         << ", warps = " << plan.warps << ", stages = " << plan.stages
         << ", state = " << stringifyStateKind(plan.state)
         << ", query = " << stringifyQueryKind(plan.query);
+  if (plan.producers != 0)
+    error << ", producers = " << plan.producers;
 }
 
 /// How far a plan is beyond the target: the larger of the two ratios.
@@ -289,9 +379,8 @@ static double getExcess(const Plan &plan, const HeadDims &dims,
   Resources need = estimateResources(plan, dims);
   double shared = static_cast<double>(need.sharedBytes) /
                   static_cast<double>(target.maxDynamicSharedBytes);
-  double registers =
-      static_cast<double>(need.registersPerThread) /
-      static_cast<double>(getAvailableRegisters(plan.warps, target));
+  double registers = static_cast<double>(need.registersPerThread) /
+                     static_cast<double>(getAvailableRegisters(plan, target));
   return std::max(shared, registers);
 }
 
@@ -300,7 +389,7 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
                                   const HeadDims &dims,
                                   const TargetInfo &target) {
   // Of the plans that keep the given keys, the one that comes nearest.
-  SmallVector<Plan> plans = enumeratePlans(given, dims);
+  SmallVector<Plan> plans = enumeratePlans(given, dims, target);
   Plan plan = *llvm::min_element(plans, [&](const Plan &a, const Plan &b) {
     return getExcess(a, dims, target) < getExcess(b, dims, target);
   });
@@ -312,13 +401,14 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
         << need.sharedBytes << " bytes of shared memory and "
         << need.registersPerThread << " registers a thread, there are "
         << target.maxDynamicSharedBytes << " and "
-        << getAvailableRegisters(plan.warps, target);
+        << getAvailableRegisters(plan, target);
   // Free the sizes first, then everything.
   MLIRContext *context = op.getContext();
-  ScheduleAttr placements = ScheduleAttr::get(
-      context, {}, {}, {}, {}, given.getState(), {}, given.getQuery(), {});
+  ScheduleAttr placements =
+      ScheduleAttr::get(context, {}, {}, {}, {}, given.getState(), {},
+                        given.getQuery(), {}, given.getProducers());
   ScheduleAttr nothing =
-      ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {});
+      ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {});
   for (ScheduleAttr keys : {placements, nothing}) {
     if (std::optional<Plan> other = findPlan(keys, dims, target)) {
       error << "; ";
@@ -347,16 +437,19 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
                 /*hasMask=*/static_cast<bool>(op.getMask())};
   ScheduleAttr given = op.getScheduleAttr();
   if (!given)
-    given = ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {});
+    given = ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {});
   if (failed(checkInstructions(op, target)) ||
       failed(checkKeys(op, given, target)))
     return failure();
   std::optional<Plan> plan = findPlan(given, dims, target);
   if (!plan)
     return reportMisfit(op, given, dims, target);
+  std::optional<int64_t> producers;
+  if (plan->producers != 0)
+    producers = plan->producers;
   return ScheduleAttr::get(context, plan->tileQ, plan->tileKV, plan->warps,
                            plan->stages, plan->state, plan->splits, plan->query,
-                           std::nullopt);
+                           /*pingpong=*/std::nullopt, producers);
 }
 
 namespace {

@@ -14,6 +14,7 @@
 #include "TileProgram.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
+#include "fa/Target/TargetInfo.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -35,25 +36,37 @@ bool isMatrixTile(memref::AllocOp alloc) {
          llvm::any_of(alloc->getUsers(), llvm::IsaPred<CopyTileOp>);
 }
 
+/// Whether a product reads the tile by itself.
+bool isReadByProducts(memref::AllocOp alloc) {
+  return llvm::any_of(alloc->getUsers(), llvm::IsaPred<IssueProductOp>);
+}
+
 /// What lies in another order may only be touched by ops that know it.
 LogicalResult verifyUsers(memref::AllocOp alloc) {
   if (!alloc.getType().getLayout().isIdentity())
     return alloc.emitOpError("is a tile of type ")
            << alloc.getType() << "; only contiguous tiles are swizzled";
   for (Operation *user : alloc->getUsers())
-    if (!isa<CopyTileOp, LoadTileOp, memref::DeallocOp>(user))
-      return user->emitOpError("uses a swizzled tile; only fa.copy_tile and "
-                               "fa.load_tile know its order");
+    if (!isa<CopyTileOp, BulkCopyOp, LoadTileOp, IssueProductOp,
+             memref::DeallocOp>(user))
+      return user->emitOpError("uses a swizzled tile; only tile ops know its "
+                               "order");
   return success();
 }
 
 void swizzle(memref::AllocOp alloc) {
   MemRefType type = alloc.getType();
   SmallVector<int64_t> shape(type.getShape());
-  shape.back() = llvm::PowerOf2Ceil(shape.back());
+  bool hasPanels = isReadByProducts(alloc);
+  if (hasPanels)
+    shape.back() = llvm::alignTo(
+        shape.back(), kPanelBytes * 8 / type.getElementTypeBitWidth());
+  else
+    shape.back() = llvm::PowerOf2Ceil(shape.back());
   alloc.getResult().setType(MemRefType::get(
       shape, type.getElementType(), type.getLayout(), type.getMemorySpace()));
-  alloc->setAttr(kSwizzleAttr, UnitAttr::get(alloc.getContext()));
+  alloc->setAttr(hasPanels ? kPanelsAttr : kSwizzleAttr,
+                 UnitAttr::get(alloc.getContext()));
 }
 
 struct FASwizzleTiles : public fa::impl::FASwizzleTilesBase<FASwizzleTiles> {

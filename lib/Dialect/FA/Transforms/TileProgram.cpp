@@ -29,10 +29,13 @@ mlir::fa::getCompleteSchedule(scf::ForallOp program) {
   if (missing)
     return program.emitOpError("schedule leaves '")
            << missing << "' open; fa-select-schedule completes it";
-  return CompleteSchedule{
-      *schedule.getTileQ(), *schedule.getTileKv(),
-      *schedule.getWarps(), *schedule.getStages(),
-      *schedule.getState(), schedule.getQuery().value_or(QueryKind::Shared)};
+  return CompleteSchedule{*schedule.getTileQ(),
+                          *schedule.getTileKv(),
+                          *schedule.getWarps(),
+                          *schedule.getStages(),
+                          *schedule.getState(),
+                          schedule.getQuery().value_or(QueryKind::Shared),
+                          schedule.getProducers().value_or(0)};
 }
 
 LogicalResult mlir::fa::forEachTileProgram(

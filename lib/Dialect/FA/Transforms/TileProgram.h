@@ -24,6 +24,7 @@ struct CompleteSchedule {
   int64_t tileQ, tileKV, warps, stages;
   StateKind state;
   QueryKind query;
+  int64_t producers; ///< warps that only copy
 };
 
 /// The schedule of a program; an error when a key is missing.

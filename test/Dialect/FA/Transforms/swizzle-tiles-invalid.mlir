@@ -7,7 +7,7 @@ func.func @subview(%K: memref<?x48xf16>) {
   scf.forall (%ib) in (4) {
     %t = memref.alloc() : memref<16x48xf16, #wg>
     fa.copy_tile %K[%ib, %c0] to %t[%c0, %c0] : memref<?x48xf16> to memref<16x48xf16, #wg>
-    // expected-error @below {{uses a swizzled tile; only fa.copy_tile and fa.load_tile know its order}}
+    // expected-error @below {{uses a swizzled tile; only tile ops know its order}}
     %s = memref.subview %t[0, 0] [16, 16] [1, 1] : memref<16x48xf16, #wg> to memref<16x16xf16, strided<[48, 1]>, #wg>
   } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 16, warps = 2, stages = 2, state = registers>}
   return

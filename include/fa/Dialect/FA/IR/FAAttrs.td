@@ -90,8 +90,8 @@ def FA_ScheduleAttr : FA_Attr<"Schedule", "schedule"> {
     alone: `tile_q` query rows and `tile_kv` keys a block, `warps` that own
     query rows, `stages` of the K/V pipeline, `state` (where m, l and u live
     between blocks), `splits` (parts into which the keys are cut), `query`
-    (where Q lives during the loop) and `pingpong` (whether consumer
-    warpgroups take turns).
+    (where Q lives during the loop), `pingpong` (whether consumer warpgroups
+    take turns) and `producers`, warps beside those that only copy (0 or 4).
 
     ```mlir
     #fa.schedule<tile_q = 128, tile_kv = 64, warps = 4, stages = 2, state = registers, splits = 1>
@@ -102,7 +102,7 @@ def FA_ScheduleAttr : FA_Attr<"Schedule", "schedule"> {
                         FA_Key<"::mlir::fa::StateKind">:$state,
                         FA_Key<"int64_t">:$splits,
                         FA_Key<"::mlir::fa::QueryKind">:$query,
-                        FA_Flag:$pingpong);
+                        FA_Flag:$pingpong, FA_Key<"int64_t">:$producers);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -12,5 +12,6 @@
 include "fa/Dialect/FA/IR/FABase.td"
 include "fa/Dialect/FA/IR/FAAttentionOps.td"
 include "fa/Dialect/FA/IR/FATileOps.td"
+include "fa/Dialect/FA/IR/FARoleOps.td"
 
 #endif // FA_DIALECT_FA_IR_FAOPS_TD

@@ -22,8 +22,8 @@ inline constexpr llvm::StringLiteral kTargetAttr = "fa.target";
 /// further roles of an argument. Set by the tile stage.
 inline constexpr llvm::StringLiteral kOperandsAttr = "fa.operands";
 
-/// Function: a dictionary {scale, softcap, masks, layout, empty_row, schedule} with the
-/// meaning of the op that the function held. Set by the tile stage.
+/// Function: a dictionary {scale, softcap, masks, layout, empty_row, schedule}
+/// with the meaning of the op that the function held. Set by the tile stage.
 inline constexpr llvm::StringLiteral kAttentionAttr = "fa.attention";
 
 /// Function: the text of the op that it held. Set by the tile stage.
@@ -43,14 +43,20 @@ inline constexpr llvm::StringLiteral kShapeAttr = "fa.shape";
 /// scf.forall of a tile program: its complete #fa.schedule.
 inline constexpr llvm::StringLiteral kScheduleAttr = "fa.schedule";
 
-/// scf.for over K/V blocks: "full" (no mask code) or "partial".
+/// scf.for over K/V blocks: "full" (no mask code), "partial", or "exact"
+/// (masks, and scores of any size).
 inline constexpr llvm::StringLiteral kBlocksAttr = "fa.blocks";
 inline constexpr llvm::StringLiteral kFullBlocks = "full";
 inline constexpr llvm::StringLiteral kPartialBlocks = "partial";
+inline constexpr llvm::StringLiteral kExactBlocks = "exact";
 
-/// memref.alloc, later memref.view: rows of a power of two, their 16-byte chunks
-/// stored in an order that depends on the row. Set by fa-swizzle-tiles.
+/// memref.alloc, later memref.view: rows of a power of two, their 16-byte
+/// chunks stored in an order that depends on the row. Set by fa-swizzle-tiles.
 inline constexpr llvm::StringLiteral kSwizzleAttr = "fa.swizzle";
+
+/// The same: columns cut into panels of 128 bytes, one behind the other, each
+/// with its rows swizzled as wgmma and tensor maps do. Set by fa-swizzle-tiles.
+inline constexpr llvm::StringLiteral kPanelsAttr = "fa.panels";
 
 /// gpu.func: the manifest's parameters, grid, block and shared bytes. Set by
 /// the map stage.

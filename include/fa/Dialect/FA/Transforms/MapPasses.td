@@ -144,6 +144,108 @@ def FAPipelineCopies : Pass<"fa-pipeline-copies", "func::FuncOp"> {
                            "memref::MemRefDialect", "scf::SCFDialect"];
 }
 
+def FASpecializeWarps : Pass<"fa-specialize-warps", "func::FuncOp"> {
+  let summary = "lets one warp copy while the others compute";
+  let description = [{
+    With `producers = 4`, in the place of fa-pipeline-copies. One warp keeps the
+    copies, the others the rest; a ring of `stages` tiles for each of K and V
+    stands between them, each tile with a barrier that says it is full and one
+    that says it is empty again. The number of a block in the ring gives its
+    stage and the parity of the phase.
+
+    Before (each iteration):
+
+    ```mlir
+    gpu.barrier
+    fa.copy_tile %K[%j0, %c0] to %sK[%c0, %c0]
+    fa.commit_copies
+    fa.wait_copies pending 0
+    gpu.barrier
+    %k = fa.load_tile %sK[%c0, %c0]
+    %s = vector.contract ... %q, %k, %zero
+    ```
+
+    After:
+
+    ```mlir
+    %map = fa.tensor_map %K box [1, 1, 96, 64]           // on the host
+    fa.warp_roles [8, 1, 3] registers [240, 24, 24] {
+      scf.for %jb = ... {
+        fa.wait_barrier %full[%stage] parity %p
+        %k = fa.load_tile %sK[%stage, %c0, %c0]
+        %s = vector.contract ... %q, %k, %zero
+        fa.arrive %empty[%stage]
+      }
+    }, {
+      scf.for %jb = ... {
+        fa.wait_barrier %empty[%stage] parity %before
+        fa.bulk_copy %map[%b, %h, %j0, %c0] to %sK[%stage, %c0, %c0] signals %full[%stage]
+      }
+    }, {
+    }
+    ```
+
+    Where there is no tensor map at run time, or where a sequence ends inside
+    the tile but its tensor does not, the producer's lanes copy the tile.
+  }];
+  let dependentDialects = ["gpu::GPUDialect", "arith::ArithDialect",
+                           "LLVM::LLVMDialect", "memref::MemRefDialect",
+                           "scf::SCFDialect"];
+}
+
+def FAIssueProducts : Pass<"fa-issue-products", "func::FuncOp"> {
+  let summary = "makes products of warpgroups of contractions";
+  let description = [{
+    With `producers = 4`. A contraction becomes a product that is issued and
+    then waited for. It reads the tiles in workgroup memory itself.
+
+    ```mlir
+    %q = fa.load_tile %sQ[%c0, %c0] : ... -> vector<128x64xf16>
+    %k = fa.load_tile %sK[%stage, %c0, %c0] : ... -> vector<96x64xf16>
+    %s = vector.contract ... %q, %k, %zero
+    // becomes
+    %0 = fa.issue_product %sQ[%c0, %c0], %sK[%stage, %c0, %c0], %zero depth 64 rhs_transposed
+    %s = fa.wait_products pending 0 %0
+    ```
+  }];
+}
+
+def FAOverlapProducts : Pass<"fa-overlap-products", "func::FuncOp"> {
+  let summary = "computes the softmax of a block while the one before is multiplied";
+  let description = [{
+    With `producers = 4` and `state = registers`. The loops over full and
+    partial blocks are turned: an iteration takes block n from its scores to its
+    weights, and block n - 1 from its weights to u. In front of the loops the
+    first block is taken up to its weights, behind them the last one from there.
+
+    Before (an iteration, block n):
+
+    ```mlir
+    %0 = fa.issue_product %sQ[...], %sK[%stage, ...], %zero ...
+    %s = fa.wait_products pending 0 %0
+    fa.arrive %emptyK[%stage]
+    ... %w = math.exp2 %e ; %l1 = fa.row_sum %w, %l0 ; %u1 = arith.mulf %u0, %a
+    %p = arith.truncf %w
+    %1 = fa.issue_product %p[], %sV[%stage, ...], %u1 ...
+    %u2 = fa.wait_products pending 0 %1
+    ```
+
+    After (block n, with %u and %p of block n - 1):
+
+    ```mlir
+    %0 = fa.issue_product %sQ[...], %sK[%stage, ...], %zero ...
+    %1 = fa.issue_product %p[], %sV[%before, ...], %u ...
+    %s = fa.wait_products pending 1 %0
+    ... %w = math.exp2 %e ; %l1 = fa.row_sum %w, %l0
+    fa.arrive %emptyK[%stage] after %l1
+    %u1, %w1 = fa.wait_products pending 0 %1, %w
+    %u2 = arith.mulf %u1, %a
+    %p1 = arith.truncf %w1
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "scf::SCFDialect"];
+}
+
 def FAMapRowsToWarps : Pass<"fa-map-rows-to-warps", "func::FuncOp"> {
   let summary = "gives each warp its own rows of the query tile";
   let description = [{

@@ -1,0 +1,576 @@
+//===- SpecializeWarps.cpp - some warps copy, others compute ----*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A pass of the map stage, after fa-promote-tiles, in the place of
+// fa-pipeline-copies. The program is taken apart: one warp, the producer, keeps
+// the copies and what decides about them; the others, the consumers, keep all
+// the rest. Each streamed tile becomes a ring of S tiles, and two barriers for
+// each tile of a ring order the two sides:
+//
+//              producer                         consumers
+//     n = 0:   wait until empty[n mod S]        wait until full[n mod S]
+//              copy block n, signal full        compute on block n
+//     n = 1:   ...                              arrive at empty[n mod S]
+//
+// n counts the blocks that went through the ring, which is not the number of
+// the block: loops may begin again at the first one. Stage and phase follow
+// from n (FARoleOps.td says what a phase is), so nothing needs to be carried.
+//
+// A tile is copied as boxes of its tensor by the unit for that (TMA), from a
+// tensor map that the host makes; it writes zeros for what lies outside the
+// tensor. Where there is no map, or where the source ends before the tensor
+// does and inside the tile (a sequence shorter than its buffer), the lanes of
+// the producer copy instead.
+//===----------------------------------------------------------------------===//
+
+#include "BlockCopies.h"
+#include "KernelArguments.h"
+#include "TileProgram.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
+#include "fa/Dialect/FA/Transforms/Passes.h"
+#include "fa/Support/TensorMap.h"
+#include "fa/Target/TargetInfo.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::fa {
+#define GEN_PASS_DEF_FASPECIALIZEWARPS
+#include "fa/Dialect/FA/Transforms/Passes.h.inc"
+} // namespace mlir::fa
+
+using namespace mlir;
+using namespace mlir::fa;
+
+namespace {
+
+/// A tile of workgroup memory, or a ring of them, and its barriers.
+struct Ring {
+  memref::AllocOp tile; ///< as fa-promote-tiles made it; goes
+  int64_t stages;
+  Value tiles;       ///< the ring; the tile itself where it is filled once
+  Value full, empty; ///< barriers; no empty one where it is filled once
+};
+
+/// Where a copy comes from, in the words of its tensor.
+struct TensorPlace {
+  Value tensor;                          ///< memref outside the program
+  SmallVector<OpFoldResult> coordinates; ///< of the plane's first element
+  unsigned rowDim, columnDim;            ///< of the tensor
+  OpFoldResult rows;                     ///< that may be read
+  Value extent;                          ///< rows that the tensor has
+};
+
+class WarpSpecializer {
+public:
+  WarpSpecializer(scf::ForallOp program, const CompleteSchedule &schedule)
+      : program(program), schedule(schedule), builder(program) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult matchResident();
+  Ring makeRing(CopyTileOp copy, int64_t stages);
+  Value makeBarriers(int64_t number, int64_t count);
+  void makeTensorMap(CopyTileOp copy);
+  WarpRolesOp createRoles();
+  void numberBlocks();
+
+  void moveToConsumers();
+  void rewriteConsumerLoop(BlockCopies &block, Value base);
+  void orderReads(scf::ForOp loop, Ring &ring, Value stage, Value parity);
+
+  void emitProducer(Block *producer);
+  void emitProducerLoop(BlockCopies &block, Value end, Value base);
+  void emitFill(CopyTileOp copy, const Ring &ring, Value stage,
+                IRMapping &mapping);
+  void emitBoxCopy(CopyTileOp copy, const Ring &ring, Value stage,
+                   ValueRange indices);
+  void emitLaneCopy(CopyTileOp copy, const Ring &ring, Value stage,
+                    ValueRange indices);
+  Value emitMayCopyBoxes(CopyTileOp copy, ValueRange indices);
+  /// What stands for a consumers' value on the producer's side.
+  Value onProducerSide(Value value);
+
+  /// Stage (index) and phase parity (i32) of block `block` of a loop.
+  std::pair<Value, Value> emitStage(Value block, Value base);
+
+  Value getIndex(int64_t value) { return getIndexConstant(program, value); }
+  Value toValue(OpFoldResult index) {
+    if (std::optional<int64_t> constant = getConstantIntValue(index))
+      return getIndex(*constant);
+    return onProducerSide(cast<Value>(index));
+  }
+  Value i32(int64_t value) {
+    return arith::ConstantIntOp::create(builder, loc(), value, 32);
+  }
+  Location loc() { return program.getLoc(); }
+
+  scf::ForallOp program;
+  const CompleteSchedule &schedule;
+  OpBuilder builder;
+  SmallVector<BlockCopies> blocks;
+  SmallVector<CopyTileOp> resident;
+  llvm::MapVector<Value, Ring> rings; // by the tile
+  DenseMap<Value, Value> maps;        // tensor map by a copy's source
+  DenseMap<Value, TensorPlace> places;
+  SmallVector<Value> bases; // for each loop: n minus the block's number, i32
+  WarpRolesOp roles;
+  IRMapping producerSide;
+};
+
+/// The plane's place in its tensor; nothing where a view is not understood.
+std::optional<TensorPlace> findPlace(Value plane) {
+  auto view = plane.getDefiningOp<memref::SubViewOp>();
+  if (!view || !view.hasUnitStride())
+    return std::nullopt;
+  auto source = cast<MemRefType>(view.getSource().getType());
+  llvm::SmallBitVector dropped = view.getDroppedDims();
+  SmallVector<unsigned> kept;
+  for (unsigned dim = 0; dim < source.getRank(); ++dim)
+    if (!dropped.test(dim))
+      kept.push_back(dim);
+  if (kept.size() != 2 || source.getRank() > 5)
+    return std::nullopt;
+  TensorPlace place{view.getSource(), view.getMixedOffsets(),        kept[0],
+                    kept[1],          view.getMixedSizes()[kept[0]], Value()};
+  while (Operation *op = place.tensor.getDefiningOp()) {
+    if (auto cast = dyn_cast<memref::CastOp>(op)) {
+      place.tensor = cast.getSource();
+      continue;
+    }
+    auto transpose = dyn_cast<memref::TransposeOp>(op);
+    if (!transpose)
+      break;
+    // Dimension i of the view is dimension position(i) of what is viewed.
+    AffineMap permutation = transpose.getPermutation();
+    SmallVector<OpFoldResult> inner(place.coordinates.size());
+    for (auto [i, coordinate] : llvm::enumerate(place.coordinates))
+      inner[permutation.getDimPosition(i)] = coordinate;
+    place.coordinates = inner;
+    place.rowDim = permutation.getDimPosition(place.rowDim);
+    place.columnDim = permutation.getDimPosition(place.columnDim);
+    place.tensor = transpose.getIn();
+  }
+  return place;
+}
+
+LogicalResult WarpSpecializer::run() {
+  FailureOr<SmallVector<BlockCopies>> matched = matchBlockLoops(program);
+  if (failed(matched))
+    return failure();
+  blocks = std::move(*matched);
+  if (blocks.empty())
+    return program.emitOpError("has no loop over K/V blocks whose copies a "
+                               "producer could take over");
+  if (failed(matchResident()))
+    return failure();
+  for (CopyTileOp copy : resident)
+    rings.insert({copy.getDest(), makeRing(copy, 1)});
+  for (CopyTileOp copy : blocks.front().copies)
+    rings.insert({copy.getDest(), makeRing(copy, schedule.stages)});
+  for (CopyTileOp copy : resident)
+    makeTensorMap(copy);
+  for (CopyTileOp copy : blocks.front().copies)
+    makeTensorMap(copy);
+  roles = createRoles();
+  moveToConsumers();
+  numberBlocks();
+  emitProducer(&roles.getRoles()[1].front());
+
+  for (auto [block, base] : llvm::zip_equal(blocks, bases))
+    rewriteConsumerLoop(block, base);
+  builder.setInsertionPointToStart(&roles.getRoles()[0].front());
+  for (CopyTileOp copy : resident) {
+    Ring &ring = rings[copy.getDest()];
+    WaitBarrierOp::create(builder, loc(), ring.full, getIndex(0), i32(0));
+    copy.erase();
+  }
+  for (auto &[tile, ring] : rings)
+    if (ring.tiles != tile)
+      ring.tile.erase();
+  return success();
+}
+
+/// Q: copies and one commit directly in the program, before the loops.
+LogicalResult WarpSpecializer::matchResident() {
+  SmallVector<CommitCopiesOp> commits;
+  for (Operation &op : *program.getBody()) {
+    if (auto copy = dyn_cast<CopyTileOp>(op))
+      resident.push_back(copy);
+    else if (auto commit = dyn_cast<CommitCopiesOp>(op))
+      commits.push_back(commit);
+    else if (isa<WaitCopiesOp, gpu::BarrierOp>(op) &&
+             op.isBeforeInBlock(blocks.front().loop))
+      return op.emitOpError("before the loops over K/V blocks is not "
+                            "understood; the schedule needs query = shared");
+  }
+  for (CopyTileOp copy : resident) {
+    auto tile = copy.getDest().getDefiningOp<memref::AllocOp>();
+    if (!tile || tile->getBlock() != program.getBody() ||
+        !copy->isBeforeInBlock(blocks.front().loop))
+      return copy.emitOpError("must fill, before the loops over K/V blocks, a "
+                              "buffer that the tile program allocates");
+  }
+  for (CommitCopiesOp commit : commits)
+    commit.erase();
+  return success();
+}
+
+Value WarpSpecializer::makeBarriers(int64_t number, int64_t count) {
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  auto type = MemRefType::get({number}, builder.getI64Type(),
+                              MemRefLayoutAttrInterface(), space);
+  return memref::AllocOp::create(builder, loc(), type);
+}
+
+Ring WarpSpecializer::makeRing(CopyTileOp copy, int64_t stages) {
+  Ring ring;
+  ring.tile = copy.getDest().getDefiningOp<memref::AllocOp>();
+  ring.stages = stages;
+  builder.setInsertionPoint(ring.tile);
+  bool isResident = llvm::is_contained(resident, copy);
+  if (isResident) {
+    ring.tiles = ring.tile;
+  } else {
+    MemRefType type = ring.tile.getType();
+    SmallVector<int64_t> shape{stages};
+    llvm::append_range(shape, type.getShape());
+    ring.tiles = memref::AllocOp::create(
+        builder, ring.tile.getLoc(),
+        MemRefType::get(shape, type.getElementType(),
+                        MemRefLayoutAttrInterface(), type.getMemorySpace()));
+    ring.empty = makeBarriers(stages, schedule.warps);
+  }
+  ring.full = makeBarriers(stages, 1);
+  return ring;
+}
+
+/// On the host, in front of the program; none where the tensor's form is not
+/// understood or a tile is larger than a box can be.
+void WarpSpecializer::makeTensorMap(CopyTileOp copy) {
+  Value source = copy.getSource();
+  if (places.contains(source))
+    return;
+  std::optional<TensorPlace> place = findPlace(source);
+  if (!place || program.getRegion().isAncestor(place->tensor.getParentRegion()))
+    return;
+  auto type = cast<MemRefType>(place->tensor.getType());
+  ArrayRef<int64_t> tile =
+      cast<MemRefType>(copy.getDest().getType()).getShape().take_back(2);
+  if (tile[0] > farun::kMaxTensorBox)
+    return;
+  SmallVector<int64_t> box(type.getRank(), 1);
+  box[place->rowDim] = tile[0];
+  box[place->columnDim] = kPanelBytes * 8 / type.getElementTypeBitWidth();
+  builder.setInsertionPoint(program);
+  maps[source] = TensorMapOp::create(
+      builder, copy.getLoc(), LLVM::LLVMPointerType::get(builder.getContext()),
+      place->tensor, builder.getDenseI64ArrayAttr(box));
+  place->extent =
+      memref::DimOp::create(builder, loc(), place->tensor, place->rowDim);
+  places[source] = *place;
+}
+
+/// At the first op that is not for both sides.
+WarpRolesOp WarpSpecializer::createRoles() {
+  Operation *point = blocks.front().loop;
+  for (Operation &op : *program.getBody())
+    if (isa<CopyTileOp>(op)) {
+      point = &op;
+      break;
+    }
+  builder.setInsertionPoint(point);
+  for (auto &[tile, ring] : rings) {
+    InitBarriersOp::create(builder, loc(), ring.full, 1);
+    if (ring.empty)
+      InitBarriersOp::create(builder, loc(), ring.empty, schedule.warps);
+  }
+  gpu::BarrierOp::create(builder, loc());
+  // The other warps of the producer's warpgroup have nothing to do.
+  int64_t idle = schedule.producers - 1;
+  RegisterShares shares =
+      getRegisterShares(schedule.warps / kWarpsPerWarpgroup);
+  auto created = WarpRolesOp::create(
+      builder, loc(), ArrayRef<int64_t>{schedule.warps, 1, idle},
+      builder.getDenseI64ArrayAttr(
+          {shares.consumer, shares.producer, shares.producer}),
+      /*rolesCount=*/3);
+  for (Region &region : created.getRoles())
+    region.emplaceBlock();
+  return created;
+}
+
+/// Everything behind the roles, and what before them is neither arithmetic on
+/// positions nor a buffer nor read by both sides.
+void WarpSpecializer::moveToConsumers() {
+  Block *consumers = &roles.getRoles()[0].front();
+  SmallVector<Operation *> moving;
+  bool isBehind = false;
+  for (Operation &op : program.getBody()->without_terminator()) {
+    if (&op == roles) {
+      isBehind = true;
+      continue;
+    }
+    bool isForBoth =
+        isMemoryEffectFree(&op) ||
+        isa<memref::AllocOp, memref::LoadOp, InitBarriersOp, gpu::BarrierOp>(
+            op);
+    if (isBehind || !isForBoth)
+      moving.push_back(&op);
+  }
+  for (Operation *op : moving)
+    op->moveBefore(consumers, consumers->end());
+}
+
+/// A loop that begins again puts its blocks behind all that went through the
+/// ring before.
+void WarpSpecializer::numberBlocks() {
+  Value first = blocks.front().loop.getLowerBound();
+  Value base; // n of the first block of all, i32
+  for (auto [i, block] : llvm::enumerate(blocks)) {
+    builder.setInsertionPoint(block.loop);
+    auto narrow = [&](Value value) {
+      return arith::IndexCastOp::create(builder, loc(), builder.getI32Type(),
+                                        value)
+          .getResult();
+    };
+    if (i == 0)
+      base = arith::SubIOp::create(builder, loc(), i32(0), narrow(first));
+    if (block.restart) {
+      Value done = arith::SubIOp::create(
+          builder, loc(), narrow(blocks[i - 1].loop.getUpperBound()),
+          narrow(first));
+      Value more =
+          arith::SelectOp::create(builder, loc(), block.restart, done, i32(0));
+      base = arith::AddIOp::create(builder, loc(), base, more);
+    }
+    bases.push_back(base);
+  }
+}
+
+std::pair<Value, Value> WarpSpecializer::emitStage(Value block, Value base) {
+  Value number =
+      arith::IndexCastOp::create(builder, loc(), builder.getI32Type(), block);
+  number = arith::AddIOp::create(builder, loc(), number, base);
+  Value stages = i32(schedule.stages);
+  Value stage = arith::RemUIOp::create(builder, loc(), number, stages);
+  Value round = arith::DivUIOp::create(builder, loc(), number, stages);
+  Value parity = arith::AndIOp::create(builder, loc(), round, i32(1));
+  stage = arith::IndexCastUIOp::create(builder, loc(), builder.getIndexType(),
+                                       stage);
+  return {stage, parity};
+}
+
+//===----------------------------------------------------------------------===//
+// Consumers
+//===----------------------------------------------------------------------===//
+
+/// In one loop: waits before the first read of the ring's tile, and arrives
+/// behind the last product that has read it.
+void WarpSpecializer::orderReads(scf::ForOp loop, Ring &ring, Value stage,
+                                 Value parity) {
+  SmallVector<LoadTileOp> loads;
+  for (Operation *user : ring.tile->getUsers())
+    if (auto load = dyn_cast<LoadTileOp>(user); load && loop->isAncestor(load))
+      loads.push_back(load);
+  Operation *first = nullptr, *last = nullptr;
+  auto topLevel = [&](Operation *op) {
+    return loop.getBody()->findAncestorOpInBlock(*op);
+  };
+  for (LoadTileOp load : loads) {
+    Operation *from = topLevel(load);
+    if (!first || from->isBeforeInBlock(first))
+      first = from;
+    for (Operation *user : load->getUsers()) {
+      Operation *to = topLevel(user);
+      if (!last || last->isBeforeInBlock(to))
+        last = to;
+    }
+    load.getSourceMutable().assign(ring.tiles);
+    SmallVector<Value> indices{stage};
+    llvm::append_range(indices, load.getIndices());
+    load.getIndicesMutable().assign(indices);
+  }
+  if (!first || !last)
+    return;
+  builder.setInsertionPoint(first);
+  WaitBarrierOp::create(builder, loc(), ring.full, stage, parity);
+  builder.setInsertionPointAfter(last);
+  ArriveOp::create(builder, loc(), ring.empty, stage, Value());
+}
+
+void WarpSpecializer::rewriteConsumerLoop(BlockCopies &block, Value base) {
+  builder.setInsertionPointToStart(block.loop.getBody());
+  auto [stage, parity] = emitStage(block.loop.getInductionVar(), base);
+  SmallVector<Value> tiles;
+  for (CopyTileOp copy : block.copies) {
+    tiles.push_back(copy.getDest());
+    copy.erase();
+  }
+  for (Value tile : tiles)
+    orderReads(block.loop, rings[tile], stage, parity);
+  block.firstBarrier.erase();
+  block.commit.erase();
+  block.wait.erase();
+  block.lastBarrier.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Producer
+//===----------------------------------------------------------------------===//
+
+Value WarpSpecializer::onProducerSide(Value value) {
+  if (Value known = producerSide.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getParentRegion() != &roles.getRoles()[0])
+    return value;
+  for (Value operand : op->getOperands())
+    producerSide.map(operand, onProducerSide(operand));
+  builder.clone(*op, producerSide);
+  return producerSide.lookup(value);
+}
+
+void WarpSpecializer::emitProducer(Block *producer) {
+  builder.setInsertionPointToStart(producer);
+  IRMapping none;
+  for (CopyTileOp copy : resident)
+    emitFill(copy, rings[copy.getDest()], getIndex(0), none);
+  size_t next = 0;
+  for (Operation &op : roles.getRoles()[0].front()) {
+    if (auto noted = dyn_cast<AnyNotedOp>(op)) {
+      Value none = arith::ConstantIntOp::create(builder, loc(), 0, 1);
+      producerSide.map(
+          noted.getResult(),
+          AnyNotedOp::create(builder, loc(), builder.getI1Type(), none)
+              .getResult());
+    }
+    if (next == blocks.size() || &op != blocks[next].loop)
+      continue;
+    // Loops in a row are one here: they copy alike.
+    size_t last = next;
+    while (last + 1 < blocks.size() && !blocks[last + 1].restart)
+      ++last;
+    emitProducerLoop(blocks[next], blocks[last].loop.getUpperBound(),
+                     bases[next]);
+    next = last + 1;
+  }
+}
+
+void WarpSpecializer::emitProducerLoop(BlockCopies &block, Value end,
+                                       Value base) {
+  Value begin = onProducerSide(block.loop.getLowerBound());
+  end = onProducerSide(end);
+  base = onProducerSide(base);
+  auto loop = scf::ForOp::create(builder, loc(), begin, end, getIndex(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  auto [stage, parity] = emitStage(loop.getInductionVar(), base);
+  // Before the first round nothing is waited for: the phase before phase 0
+  // counts as ended.
+  Value before = arith::XOrIOp::create(builder, loc(), parity, i32(1));
+  IRMapping mapping;
+  mapping.map(block.loop.getInductionVar(), loop.getInductionVar());
+  for (CopyTileOp copy : block.copies) {
+    Ring &ring = rings[copy.getDest()];
+    WaitBarrierOp::create(builder, loc(), ring.empty, stage, before);
+    SmallVector<Value> cloned;
+    for (Value index : copy.getSourceIndices())
+      mapping.map(index, cloneSlice(builder, index, block.loop, mapping));
+    emitFill(copy, ring, stage, mapping);
+  }
+}
+
+void WarpSpecializer::emitFill(CopyTileOp copy, const Ring &ring, Value stage,
+                               IRMapping &mapping) {
+  SmallVector<Value> indices;
+  for (Value index : copy.getSourceIndices())
+    indices.push_back(onProducerSide(mapping.lookupOrDefault(index)));
+  if (!maps.contains(copy.getSource()))
+    return emitLaneCopy(copy, ring, stage, indices);
+  Value mayCopyBoxes = emitMayCopyBoxes(copy, indices);
+  auto branch = scf::IfOp::create(builder, loc(), mayCopyBoxes,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emitBoxCopy(copy, ring, stage, indices);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  emitLaneCopy(copy, ring, stage, indices);
+}
+
+/// There is a map, and no row of the tile lies in the tensor but outside of
+/// what may be read of it.
+Value WarpSpecializer::emitMayCopyBoxes(CopyTileOp copy, ValueRange indices) {
+  const TensorPlace &place = places[copy.getSource()];
+  Value hasMap = HasTensorMapOp::create(builder, loc(), builder.getI1Type(),
+                                        maps[copy.getSource()]);
+  Value rows = toValue(place.rows);
+  int64_t tileRows = *std::prev(
+      cast<MemRefType>(copy.getDest().getType()).getShape().end(), 2);
+  Value end =
+      arith::AddIOp::create(builder, loc(), indices[0], getIndex(tileRows));
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc(), predicate, a, b).getResult();
+  };
+  Value isWhole = compare(arith::CmpIPredicate::sge, rows, place.extent);
+  Value isInside = compare(arith::CmpIPredicate::sle, end, rows);
+  Value isExact = arith::OrIOp::create(builder, loc(), isWhole, isInside);
+  return arith::AndIOp::create(builder, loc(), hasMap, isExact);
+}
+
+static SmallVector<Value> atStage(const Ring &ring, Value stage, Value zero) {
+  SmallVector<Value> indices(cast<MemRefType>(ring.tiles.getType()).getRank(),
+                             zero);
+  if (indices.size() > 2)
+    indices.front() = stage;
+  return indices;
+}
+
+void WarpSpecializer::emitBoxCopy(CopyTileOp copy, const Ring &ring,
+                                  Value stage, ValueRange indices) {
+  const TensorPlace &place = places[copy.getSource()];
+  SmallVector<Value> coordinates;
+  for (OpFoldResult offset : place.coordinates)
+    coordinates.push_back(toValue(offset));
+  for (auto [dim, index] : {std::pair(place.rowDim, indices[0]),
+                            std::pair(place.columnDim, indices[1])})
+    coordinates[dim] =
+        builder.createOrFold<arith::AddIOp>(loc(), coordinates[dim], index);
+  BulkCopyOp::create(builder, copy.getLoc(), maps[copy.getSource()],
+                     coordinates, ring.tiles, atStage(ring, stage, getIndex(0)),
+                     ring.full, stage);
+}
+
+void WarpSpecializer::emitLaneCopy(CopyTileOp copy, const Ring &ring,
+                                   Value stage, ValueRange indices) {
+  CopyTileOp::create(builder, copy.getLoc(), onProducerSide(copy.getSource()),
+                     indices, ring.tiles, atStage(ring, stage, getIndex(0)),
+                     /*in_bounds=*/false);
+  CommitCopiesOp::create(builder, loc());
+  WaitCopiesOp::create(builder, loc(), 0);
+  FenceAsyncOp::create(builder, loc());
+  ArriveOp::create(builder, loc(), ring.full, stage, Value());
+}
+
+struct FASpecializeWarps
+    : public fa::impl::FASpecializeWarpsBase<FASpecializeWarps> {
+  void runOnOperation() override {
+    auto specialize = [](scf::ForallOp program,
+                         const CompleteSchedule &schedule) {
+      if (schedule.producers == 0)
+        return success();
+      return WarpSpecializer(program, schedule).run();
+    };
+    if (failed(forEachTileProgram(getOperation(), specialize)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

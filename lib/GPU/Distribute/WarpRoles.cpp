@@ -1,0 +1,217 @@
+//===- WarpRoles.cpp - roles, barriers, copies of boxes ---------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A role is a branch on the warp's number. Inside it the lanes count from the
+// role's first thread, and its registers are those that it asks for.
+//===----------------------------------------------------------------------===//
+
+#include "../MMA/MmaSync.h"
+#include "../MMA/Wgmma.h"
+#include "LaneEmitter.h"
+#include "fa/Support/TensorMap.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+LogicalResult LaneEmitter::emitWarpRoles(WarpRolesOp op) {
+  if (failed(require(&TargetInfo::hasWarpgroupProducts, op, "setmaxnreg")))
+    return failure();
+  if (op.getNumWarps() * kWarpSize != numThreads || firstThread != 0)
+    return op.emitOpError("divides ")
+           << op.getNumWarps() << " warps, the block has "
+           << numThreads / kWarpSize;
+  llvm::SaveAndRestore saveMeeting(meetingWarps, int64_t(0));
+  for (auto [role, region] : llvm::enumerate(op.getRoles()))
+    if (!region.front().empty())
+      meetingWarps += op.getWarps()[role];
+  // Launched with what 65536 registers give each thread.
+  int64_t launched = 65536 / numThreads / 8 * 8;
+  for (auto [role, region] : llvm::enumerate(op.getRoles())) {
+    int64_t first = op.getFirstWarp(role) * kWarpSize;
+    int64_t count = op.getWarps()[role] * kWarpSize;
+    llvm::SaveAndRestore saveThreads(numThreads, count);
+    llvm::SaveAndRestore saveFirst(firstThread, first);
+    llvm::SaveAndRestore saveMe(me);
+    b.setInsertionPoint(op);
+    Value isBelow = less(atTop.thread, constant(first + count));
+    Value condition = isBelow;
+    if (first != 0) {
+      Value isAbove = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                                            atTop.thread, constant(first));
+      condition = arith::AndIOp::create(b, isAbove, isBelow);
+    }
+    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+    Block *body = branch.thenBlock();
+    body->getOperations().splice(body->begin(), region.front().getOperations());
+    b.setInsertionPointToStart(body);
+    if (op.getRegisters()) {
+      int64_t number = (*op.getRegisters())[role];
+      createSetMaxRegisters(b, op.getLoc(), number, number > launched);
+    }
+    if (first != 0)
+      me = numbersOf(add(atTop.thread, constant(-first)));
+    if (failed(emitBlock(*body)))
+      return failure();
+  }
+  dead.push_back(op);
+  return success();
+}
+
+LogicalResult LaneEmitter::emitAnyNoted(AnyNotedOp op) {
+  int64_t all = func.getKnownBlockSize()->front() / kWarpSize;
+  Value any = meetingWarps == all
+                  ? createBarrierAny(b, op.getLoc(), op.getNoted())
+                  : createBarrierAnyOf(b, op.getLoc(), op.getNoted(),
+                                       meetingWarps * kWarpSize);
+  op.getResult().replaceAllUsesWith(any);
+  dead.push_back(op);
+  return success();
+}
+
+Value LaneEmitter::toI32(Value index) {
+  if (index.getType().isInteger(32))
+    return index;
+  APInt number;
+  if (matchPattern(index, m_ConstantInt(&number)))
+    return constantI32(number.getSExtValue());
+  if (auto cast = index.getDefiningOp<arith::IndexCastUIOp>();
+      cast && cast.getIn().getType().isInteger(32))
+    return cast.getIn();
+  return arith::IndexCastOp::create(b, b.getI32Type(), index);
+}
+
+Value LaneEmitter::sharedAddress(const TileAddress &address,
+                                 ValueRange leading) {
+  Value result = LLVM::PtrToIntOp::create(b, b.getI32Type(), address.base);
+  int64_t bytes = llvm::divideCeil(address.type.getElementTypeBitWidth(), 8);
+  for (auto [index, stride] : llvm::zip(leading, address.strides)) {
+    APInt elements;
+    if (matchPattern(index, m_Zero()) ||
+        !matchPattern(stride, m_ConstantInt(&elements)))
+      continue;
+    Value offset = arith::MulIOp::create(
+        b, toI32(index), constantI32(elements.getSExtValue() * bytes));
+    result = arith::AddIOp::create(b, result, offset);
+  }
+  return result;
+}
+
+FailureOr<Value> LaneEmitter::barrierAt(Operation *user, Value barriers,
+                                        Value index) {
+  FailureOr<TileAddress> address = resolvePlain(user, barriers);
+  if (failed(address) ||
+      failed(require(&TargetInfo::hasWarpgroupProducts, user, "mbarrier")))
+    return failure();
+  return sharedAddress(*address, index);
+}
+
+Value LaneEmitter::isFirstLane() {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, me.lane,
+                               constant(0));
+}
+
+/// By thread 0, with what shows the barriers to copies that run by themselves.
+LogicalResult LaneEmitter::emitInitBarriers(InitBarriersOp op) {
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, me.thread,
+                                        constant(0));
+  auto branch = scf::IfOp::create(b, isFirst, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  auto type = cast<MemRefType>(op.getBarriers().getType());
+  for (int64_t i = 0; i < type.getDimSize(0); ++i) {
+    Value index = arith::ConstantIndexOp::create(b, i);
+    FailureOr<Value> barrier = barrierAt(op, op.getBarriers(), index);
+    if (failed(barrier))
+      return failure();
+    createBarrierInit(b, op.getLoc(), *barrier, op.getCount());
+  }
+  createBarrierInitFence(b, op.getLoc());
+  dead.push_back(op);
+  return success();
+}
+
+LogicalResult LaneEmitter::emitArrive(ArriveOp op) {
+  FailureOr<Value> barrier = barrierAt(op, op.getBarriers(), op.getIndex());
+  if (failed(barrier))
+    return failure();
+  // A warp's lanes are done when all of them are here.
+  createWarpBarrier(b, op.getLoc());
+  if (op.getAfter()) {
+    Value sum;
+    for (Value value : shareOf(op.getAfter()))
+      sum = sum ? arith::AddFOp::create(b, sum, value) : value;
+    barrier = createAddressAfter(b, op.getLoc(), *barrier, sum);
+  }
+  auto branch = scf::IfOp::create(b, isFirstLane(), /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  createBarrierArrive(b, op.getLoc(), *barrier);
+  dead.push_back(op);
+  return success();
+}
+
+LogicalResult LaneEmitter::emitWaitBarrier(WaitBarrierOp op) {
+  FailureOr<Value> barrier = barrierAt(op, op.getBarriers(), op.getIndex());
+  if (failed(barrier))
+    return failure();
+  createBarrierWait(b, op.getLoc(), *barrier, op.getParity());
+  dead.push_back(op);
+  return success();
+}
+
+/// A map of zeros is none.
+LogicalResult LaneEmitter::emitHasTensorMap(HasTensorMapOp op) {
+  if (!isa<LLVM::LLVMPointerType>(op.getMap().getType()))
+    return op.emitOpError("expected a map by an !llvm.ptr, found ")
+           << op.getMap().getType();
+  Value bits;
+  for (size_t byte = 0; byte < farun::kTensorMapBytes; byte += 8) {
+    Value value = LLVM::LoadOp::create(
+        b, b.getI64Type(), offset(op.getMap(), static_cast<int64_t>(byte)), 8);
+    bits = bits ? arith::OrIOp::create(b, bits, value) : value;
+  }
+  Value has =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, bits, constant(0));
+  op.getResult().replaceAllUsesWith(has);
+  dead.push_back(op);
+  return success();
+}
+
+LogicalResult LaneEmitter::emitBulkCopy(BulkCopyOp op) {
+  FailureOr<TileAddress> dest = resolve(op, op.getDest());
+  FailureOr<Value> barrier = barrierAt(op, op.getBarriers(), op.getIndex());
+  if (failed(dest) || failed(barrier))
+    return failure();
+  MemRefType type = dest->type;
+  if (!dest->inPanels)
+    return op.emitOpError("the destination needs panels, found ") << type;
+  if (failed(verifyInside(op, type, op.getDestIndices(),
+                          type.getShape().take_back(2))))
+    return failure();
+  Value address = sharedAddress(*dest, op.getDestIndices().drop_back(2));
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t rows = *std::prev(type.getShape().end(), 2);
+  int64_t panels = type.getShape().back() * bytes / kPanelBytes;
+  SmallVector<Value> coordinates;
+  for (Value index : llvm::reverse(op.getCoordinates()))
+    coordinates.push_back(toI32(index));
+  auto branch = scf::IfOp::create(b, isFirstLane(), /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  createBarrierExpect(b, op.getLoc(), *barrier, panels * rows * kPanelBytes);
+  Value column = coordinates.front();
+  for (int64_t panel = 0; panel < panels; ++panel) {
+    auto plus = [&](Value a, int64_t c) -> Value {
+      return c == 0 ? a
+                    : arith::AddIOp::create(b, a, constantI32(c)).getResult();
+    };
+    coordinates.front() = plus(column, panel * kPanelBytes / bytes);
+    createTensorCopy(b, op.getLoc(), plus(address, panel * rows * kPanelBytes),
+                     op.getMap(), coordinates, *barrier);
+  }
+  dead.push_back(op);
+  return success();
+}

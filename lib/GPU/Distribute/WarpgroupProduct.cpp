@@ -1,0 +1,148 @@
+//===- WarpgroupProduct.cpp - products of four warps ------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// fa.issue_product -> wgmma.mma_async, one for each 16 of k. A warp's 16 rows
+// are its part of the warpgroup's 64: what a lane holds of them is the same as
+// with mma.sync (MMALayout.h), so nothing else in the program knows the
+// difference. Tiles in workgroup memory are told by descriptors, whose bits
+// MMALayout.h explains.
+//===----------------------------------------------------------------------===//
+
+#include "../MMA/MmaSync.h"
+#include "../MMA/Wgmma.h"
+#include "KnownIndices.h"
+#include "LaneEmitter.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+FailureOr<LaneEmitter::PanelTile>
+LaneEmitter::panelTile(Operation *user, Value memref, ValueRange indices) {
+  FailureOr<TileAddress> address = resolve(user, memref);
+  if (failed(address))
+    return failure();
+  MemRefType type = address->type;
+  Value row = *std::prev(indices.end(), 2);
+  if (!address->inPanels || !matchPattern(indices.back(), m_Zero()))
+    return user->emitOpError("a product of a warpgroup needs a tile in panels, "
+                             "from column 0 on, found ")
+           << type;
+  Value base = sharedAddress(*address, indices.drop_back(2));
+  if (!matchPattern(row, m_Zero())) {
+    // The first row of the warpgroup, in which this warp has 16 rows. Lane 0's,
+    // which says that it is the same in all lanes: descriptors then stay in
+    // uniform registers.
+    Value group =
+        arith::AndIOp::create(b, toI32(row), constantI32(-kWarpgroupRows));
+    group = createShuffleIndex(b, b.getLoc(), group, constantI32(0));
+    Value bytes = arith::MulIOp::create(b, group, constantI32(kPanelBytes));
+    base = arith::AddIOp::create(b, base, bytes);
+  }
+  int64_t rows = *std::prev(type.getShape().end(), 2);
+  return PanelTile{base, rows * kPanelBytes, type.getElementType()};
+}
+
+/// A matrix descriptor: PTX ISA, "Matrix Descriptor Format" of wgmma. K-major
+/// operands have eight rows of a panel in each 1024 bytes; in others the same
+/// bytes are eight of k, and the panels follow each other at `panelBytes`.
+static Value emitDescriptor(ImplicitLocOpBuilder &b, Value address,
+                            bool isKMajor, int64_t panelBytes) {
+  constexpr int64_t swizzle128 = int64_t(1) << 62;
+  int64_t stride = (kPanelAlignment >> 4) << 32;
+  int64_t leading = (isKMajor ? 1 : panelBytes >> 4) << 16;
+  Value four = arith::ConstantOp::create(b, b.getI32IntegerAttr(4));
+  Value start = arith::ShRUIOp::create(b, address, four);
+  start = arith::ExtUIOp::create(b, b.getI64Type(), start);
+  Value rest = arith::ConstantOp::create(
+      b, b.getI64IntegerAttr(swizzle128 | stride | leading));
+  return arith::OrIOp::create(b, start, rest);
+}
+
+/// Bytes from the start of an operand to its k-th step of 16.
+static int64_t getStepBytes(int64_t step, bool isKMajor, int64_t panelBytes) {
+  constexpr int64_t stepBytes = kPieceK * 2;
+  constexpr int64_t perPanel = kPanelBytes / stepBytes;
+  return isKMajor ? step / perPanel * panelBytes + step % perPanel * stepBytes
+                  : step * kPieceK * kPanelBytes;
+}
+
+LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
+  if (failed(require(&TargetInfo::hasWarpgroupProducts, op, "wgmma")))
+    return failure();
+  auto accType = cast<VectorType>(op.getAcc().getType());
+  int64_t n = accType.getDimSize(1);
+  if (accType.getDimSize(0) != kProductRows || n % 8 != 0 || n > 256 ||
+      op.getDepth() % kPieceK != 0)
+    return op.emitOpError("expected 16 rows for each warp, up to 256 columns "
+                          "in multiples of 8 and a depth in multiples of 16, "
+                          "found ")
+           << accType << " of depth " << op.getDepth();
+  FailureOr<PanelTile> right = panelTile(op, op.getRhs(), op.getRhsIndices());
+  if (failed(right))
+    return failure();
+  if (!right->element.isF16() && !right->element.isBF16())
+    return op.emitOpError("expected f16 or bf16, found ") << right->element;
+  bool isKMajor = op.getRhsTransposed();
+  Value rhs = emitDescriptor(b, right->address, isKMajor, right->panelBytes);
+  auto at = [&](Value descriptor, int64_t bytes) {
+    return add(descriptor, constant(bytes >> 4));
+  };
+  Value lhs;
+  int64_t lhsPanel = 0;
+  if (!isa<VectorType>(op.getLhs().getType())) {
+    FailureOr<PanelTile> left = panelTile(op, op.getLhs(), op.getLhsIndices());
+    if (failed(left))
+      return failure();
+    lhsPanel = left->panelBytes;
+    lhs = emitDescriptor(b, left->address, /*isKMajor=*/true, lhsPanel);
+  }
+  Values weights = lhs ? Values() : shareOf(op.getLhs());
+  Values acc = shareOf(op.getAcc());
+  // Fresh accumulators take no registers in.
+  if (matchPattern(op.getAcc(), m_AnyZeroFloat()) ||
+      llvm::all_of(acc, [](Value value) {
+        return matchPattern(value, m_AnyZeroFloat());
+      }))
+    acc.clear();
+  Values registers = acc;
+  for (Value value : weights)
+    registers.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), value));
+  registers = createWgmmaFence(b, op.getLoc(), registers);
+  weights = Values(ArrayRef<Value>(registers).drop_front(acc.size()));
+  std::copy_n(registers.begin(), acc.size(), acc.begin());
+  for (int64_t k = 0; k < static_cast<int64_t>(op.getDepth()) / kPieceK; ++k) {
+    WgmmaStep step;
+    Values left;
+    if (lhs)
+      left = {at(lhs, getStepBytes(k, /*isKMajor=*/true, lhsPanel))};
+    else
+      left = Values(ArrayRef<Value>(weights).slice(4 * k, 4));
+    step.a = left;
+    step.rhs = at(rhs, getStepBytes(k, isKMajor, right->panelBytes));
+    step.isRhsKMajor = isKMajor;
+    step.acc = acc;
+    step.n = n;
+    step.element = right->element;
+    acc = createWgmma(b, op.getLoc(), step);
+  }
+  createWgmmaCommit(b, op.getLoc());
+  replaceWithShare(op, std::move(acc));
+  return success();
+}
+
+LogicalResult LaneEmitter::emitWaitProducts(WaitProductsOp op) {
+  Values values;
+  for (Value value : op.getValues())
+    llvm::append_range(values, shareOf(value));
+  Values led = createWgmmaWait(b, op.getLoc(), op.getPending(), values);
+  ValueRange rest = led;
+  for (Value result : op.getResults()) {
+    size_t size = layoutOf(op, result)->size();
+    shares[result] = Values(rest.take_front(size));
+    rest = rest.drop_front(size);
+  }
+  dead.push_back(op);
+  return success();
+}

@@ -1,0 +1,86 @@
+// RUN: fa-opt %s --allow-unregistered-dialect --fa-specialize-warps | FileCheck %s
+// REQUIRES: fa-opt
+//
+// One warp copies, eight compute; a ring of two tiles stands between them.
+
+#wg = #gpu.address_space<workgroup>
+#qk = affine_map<(m, n, k) -> (m, k)>
+#kn = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// CHECK-LABEL: func @roles
+// CHECK-SAME: %[[Q:.*]]: memref<?x?x64xf16>, %[[K:.*]]: memref<?x?x64xf16>
+// The host describes both tensors; boxes are a panel of 64 columns wide.
+// CHECK: %[[QMAP:.*]] = fa.tensor_map %[[Q]] box [1, 128, 64] : {{.*}} -> !llvm.ptr
+// CHECK: %[[KMAP:.*]] = fa.tensor_map %[[K]] box [1, 96, 64] : {{.*}} -> !llvm.ptr
+// CHECK: scf.forall
+// CHECK-DAG: %[[SQ:.*]] = memref.alloc() : memref<128x64xf16,
+// CHECK-DAG: %[[SK:.*]] = memref.alloc() : memref<2x96x64xf16,
+// Q has come once; a tile of K is full by one copy, empty by all consumers.
+// CHECK: fa.init_barriers %[[QFULL:.*]] count 1 : memref<1xi64,
+// CHECK: fa.init_barriers %[[FULL:.*]] count 1 : memref<2xi64,
+// CHECK: fa.init_barriers %[[EMPTY:.*]] count 8 : memref<2xi64,
+// CHECK-NEXT: gpu.barrier
+// CHECK: fa.warp_roles [8, 1, 3] registers [232, 40, 40] {
+// CHECK:   fa.wait_barrier %[[QFULL]][%{{.*}}] parity %{{.*}}
+// CHECK:   %[[S:.*]] = scf.for %[[JB:.*]] = %c0{{.*}} to %{{.*}} step
+// The number in the ring gives stage and parity.
+// CHECK:     %[[STAGE:.*]] = arith.remui %[[N:.*]], %c2_i32
+// CHECK:     %[[ROUND:.*]] = arith.divui %[[N]], %c2_i32
+// CHECK:     %[[PARITY:.*]] = arith.andi %[[ROUND]], %c1_i32
+// CHECK:     %[[ST:.*]] = arith.index_castui %[[STAGE]]
+// CHECK-NOT: fa.copy_tile
+// CHECK:     fa.wait_barrier %[[FULL]][%[[ST]]] parity %[[PARITY]]
+// CHECK:     fa.load_tile %[[SK]][%[[ST]], %{{.*}}, %{{.*}}]
+// CHECK:     vector.contract
+// CHECK-NEXT: fa.arrive %[[EMPTY]][%[[ST]]]
+// CHECK-NOT: gpu.barrier
+// CHECK:   "test.use"(%[[S]])
+// CHECK: }, {
+// The producer: Q once, K in a loop, by a box or by its lanes.
+// CHECK:   %[[HAS:.*]] = fa.has_tensor_map %[[QMAP]]
+// CHECK:   %[[MAY:.*]] = arith.andi %[[HAS]], %{{.*}}
+// CHECK:   scf.if %[[MAY]] {
+// CHECK:     fa.bulk_copy %[[QMAP]][{{.*}}] to %[[SQ]][%{{.*}}, %{{.*}}] signals %[[QFULL]]
+// CHECK:   } else {
+// CHECK:     fa.copy_tile %{{.*}} to %[[SQ]]
+// CHECK-NEXT: fa.commit_copies
+// CHECK-NEXT: fa.wait_copies pending 0
+// CHECK-NEXT: fa.fence_async
+// CHECK-NEXT: fa.arrive %[[QFULL]]
+// CHECK:   scf.for
+// CHECK:     %[[P:.*]] = arith.andi
+// CHECK:     %[[BEFORE:.*]] = arith.xori %[[P]], %c1_i32
+// CHECK:     fa.wait_barrier %[[EMPTY]][%[[PST:.*]]] parity %[[BEFORE]]
+// CHECK:     fa.bulk_copy %[[KMAP]][{{.*}}] to %[[SK]][%[[PST]], %{{.*}}, %{{.*}}] signals %[[FULL]][%[[PST]]]
+// CHECK-NOT: vector.
+// CHECK: }, {
+// CHECK-NEXT: }
+func.func @roles(%Q: memref<?x?x64xf16>, %K: memref<?x?x64xf16>, %end: index, %sq: index, %sk: index) {
+  scf.forall (%h) in (4) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c96 = arith.constant 96 : index
+    %zero = arith.constant dense<0.0> : vector<128x96xf32>
+    %q = memref.subview %Q[%h, 0, 0] [1, %sq, 64] [1, 1, 1] : memref<?x?x64xf16> to memref<?x64xf16, strided<[64, 1], offset: ?>>
+    %k = memref.subview %K[%h, 0, 0] [1, %sk, 64] [1, 1, 1] : memref<?x?x64xf16> to memref<?x64xf16, strided<[64, 1], offset: ?>>
+    %sQ = memref.alloc() : memref<128x64xf16, #wg>
+    %sK = memref.alloc() : memref<96x64xf16, #wg>
+    fa.copy_tile %q[%c0, %c0] to %sQ[%c0, %c0] : memref<?x64xf16, strided<[64, 1], offset: ?>> to memref<128x64xf16, #wg>
+    fa.commit_copies
+    %r = scf.for %jb = %c0 to %end step %c1 iter_args(%acc = %zero) -> (vector<128x96xf32>) {
+      %j0 = arith.muli %jb, %c96 : index
+      gpu.barrier
+      fa.copy_tile %k[%j0, %c0] to %sK[%c0, %c0] : memref<?x64xf16, strided<[64, 1], offset: ?>> to memref<96x64xf16, #wg>
+      fa.commit_copies
+      fa.wait_copies pending 0
+      gpu.barrier
+      %a = fa.load_tile %sQ[%c0, %c0] : memref<128x64xf16, #wg> -> vector<128x64xf16>
+      %b = fa.load_tile %sK[%c0, %c0] : memref<96x64xf16, #wg> -> vector<96x64xf16>
+      %s = vector.contract {indexing_maps = [#qk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %a, %b, %acc : vector<128x64xf16>, vector<96x64xf16> into vector<128x96xf32>
+      scf.yield %s : vector<128x96xf32>
+    } {fa.blocks = "partial"}
+    "test.use"(%r) : (vector<128x96xf32>) -> ()
+  } {fa.schedule = #fa.schedule<tile_q = 128, tile_kv = 96, warps = 8, stages = 2, state = registers, producers = 4>}
+  return
+}

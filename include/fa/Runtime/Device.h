@@ -34,7 +34,7 @@ using DeviceAddress = uint64_t;
 struct LaunchArgument {
   std::vector<uint8_t> bytes;
 
-  template <typename T> static LaunchArgument of(T value) {
+  template <typename T> static LaunchArgument of(const T &value) {
     LaunchArgument argument;
     argument.bytes.resize(sizeof(T));
     std::memcpy(argument.bytes.data(), &value, sizeof(T));

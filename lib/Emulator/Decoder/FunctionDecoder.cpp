@@ -643,14 +643,14 @@ static std::string_view plainType(const OpcodeMatch &m, size_t i) {
   if (m.types.empty())
     return {};
   std::string_view name = m.row->mnemonic, type = m.types[0];
-  static constexpr const char *kSame[] = {
+  static constexpr std::string_view kSame[] = {
       "add",      "sub",  "mul",   "mad",   "div",   "rem",  "abs",   "neg",
       "min",      "max",  "and",   "or",    "xor",   "not",  "cnot",  "fma",
       "sqrt",     "rcp",  "rsqrt", "ex2",   "lg2",   "sin",  "cos",   "tanh",
       "copysign", "selp", "shl",   "shr",   "popc",  "clz",  "bfind", "brev",
       "bfe",      "bfi",  "slct",  "mul24", "mad24", "addc", "subc",  "madc"};
   bool isKnown = false;
-  for (const char *same : kSame)
+  for (std::string_view same : kSame)
     isKnown |= name == same;
   if (!isKnown || type == "pred")
     return {};
@@ -700,8 +700,10 @@ void FunctionDecoder::instruction(const Statement &s) {
   const OpcodeMatch *m = opcodes.find(s.opcode);
   if (!m)
     fail(s.at, "unsupported instruction " + quote(s.opcode));
-  if (auto problem = checkTarget(target, s.opcode, *m))
-    fail(s.at, *problem);
+  // The same opcode comes again and again.
+  if (fitting.insert(m).second)
+    if (auto problem = checkTarget(target, s.opcode, *m))
+      fail(s.at, *problem);
   Draft d;
   d.inst.row = m->index;
   d.inst.mods = m->mods;

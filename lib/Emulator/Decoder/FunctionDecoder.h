@@ -168,6 +168,7 @@ private:
   Kernel &kernel;
   DraftKernel draft;
   OpcodeTable opcodes;
+  std::unordered_set<const OpcodeMatch *> fitting; ///< the target has them
   Target target;
   /// The module's variables, then the function's scopes.
   std::vector<Scope> scopes;

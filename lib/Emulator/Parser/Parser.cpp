@@ -17,7 +17,7 @@ using namespace ptxvm::ast;
 
 uint32_t ptxvm::typeBytes(std::string_view type) {
   static constexpr struct {
-    const char *name;
+    std::string_view name;
     uint32_t bytes;
   } kTypes[] = {{"b8", 1},     {"u8", 1},   {"s8", 1},     {"b16", 2},
                 {"u16", 2},    {"s16", 2},  {"f16", 2},    {"bf16", 2},

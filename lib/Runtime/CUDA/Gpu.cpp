@@ -10,15 +10,17 @@ namespace farun::cuda {
 
 namespace {
 
-/// The targets of the compiler by compute capability, newest first. The driver
-/// translates PTX of a base target for every newer GPU.
+/// The targets of the compiler by compute capability, best first. The driver
+/// translates PTX of a base target for every newer GPU, that of a target with a
+/// letter for its own capability alone.
 struct TargetRow {
   int major, minor;
   const char *name;
+  bool isExact = false;
 };
 constexpr TargetRow kTargets[] = {
-    {12, 0, "sm_120"}, {9, 0, "sm_90"}, {8, 9, "sm_89"},
-    {8, 7, "sm_87"},   {8, 6, "sm_86"}, {8, 0, "sm_80"},
+    {12, 0, "sm_120"}, {9, 0, "sm_90a", true}, {9, 0, "sm_90"}, {8, 9, "sm_89"},
+    {8, 7, "sm_87"},   {8, 6, "sm_86"},        {8, 0, "sm_80"},
 };
 
 std::string version(int major, int minor) {
@@ -75,7 +77,9 @@ std::string Gpu::description() const {
 
 const char *Gpu::target() const {
   for (const TargetRow &row : kTargets)
-    if (std::pair(major, minor) >= std::pair(row.major, row.minor))
+    if (std::pair(major, minor) == std::pair(row.major, row.minor) ||
+        (!row.isExact &&
+         std::pair(major, minor) > std::pair(row.major, row.minor)))
       return row.name;
   return nullptr;
 }

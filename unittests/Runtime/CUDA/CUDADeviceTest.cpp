@@ -140,7 +140,7 @@ TEST_F(CUDADeviceTest, TargetsByComputeCapability) {
   };
   for (const Row &row :
        {Row{8, 0, "sm_80"}, Row{8, 6, "sm_86"}, Row{8, 7, "sm_87"},
-        Row{8, 9, "sm_89"}, Row{9, 0, "sm_90"}, Row{10, 0, "sm_90"},
+        Row{8, 9, "sm_89"}, Row{9, 0, "sm_90a"}, Row{10, 0, "sm_90"},
         Row{12, 0, "sm_120"}, Row{12, 1, "sm_120"}}) {
     fake.reset({"", 1, row.major, row.minor});
     EXPECT_EQ(open()->defaultTarget(), row.target);

@@ -1,0 +1,308 @@
+//===- HopperTest.cpp - roles, rings and copies of boxes ------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What only kernels with producers can get wrong (docs/Hopper.md): the order of
+// the two sides, operands that no tensor map describes, sequences that end
+// before their buffers, and rings that a restart finds half way round.
+//
+//===----------------------------------------------------------------------===//
+#include "Kernel.h"
+
+#include <functional>
+
+using namespace farun;
+using namespace farun::test;
+
+namespace {
+
+constexpr const char *kCausal = "masks [#fa.causal<bottom_right>]";
+
+double counter(const RunResult &result, const std::string &name) {
+  for (const auto &[key, value] : result.counters)
+    if (key == name)
+      return value;
+  ADD_FAILURE() << "no counter '" << name << "'";
+  return 0;
+}
+
+Device &countingEmulator() {
+  static std::unique_ptr<Device> device = [] {
+    DeviceOptions options;
+    options.counters = true;
+    return openEmulator(options);
+  }();
+  return *device;
+}
+
+/// All checkers on: nothing found, the answers within their bounds, and the
+/// same bits in each of these orders.
+void expectNothingFound(const Trial &trial, int numRandomOrders) {
+  std::vector<std::string> orders = {"round-robin", "reverse"};
+  for (int seed = 1; seed <= numRandomOrders; ++seed)
+    orders.push_back("random:" + std::to_string(seed));
+  std::vector<std::byte> first;
+  for (const std::string &order : orders) {
+    DeviceOptions options;
+    options.order = order;
+    options.sanitize = "all";
+    std::unique_ptr<Device> device = openEmulator(options);
+    RunResult result =
+        first.empty() ? trial.run(*device) : trial.runUnchecked(*device);
+    for (const std::string &line : result.diagnostics)
+      ADD_FAILURE() << order << ": " << line;
+    if (first.empty())
+      first = bits(result);
+    EXPECT_TRUE(bits(result) == first) << order;
+    if (testing::Test::HasFailure())
+      return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Both sides in many orders
+//===----------------------------------------------------------------------===//
+
+struct Row {
+  const char *name;
+  Form form;
+  Extent5 extents;
+};
+
+const std::vector<Row> &rows() {
+  static const std::vector<Row> list = {
+      {"plain_d64", {.headDim = 64, .valueDim = 64}, {1, 2, 1, 70, 165}},
+      {"plain_d128", {.headDim = 128, .valueDim = 128}, {1, 1, 1, 64, 101}},
+      {"causal_groups_of_three",
+       {.headDim = 64, .valueDim = 64, .clauses = kCausal},
+       {1, 3, 1, 70, 165}},
+      {"window",
+       {.headDim = 64,
+        .valueDim = 64,
+        .clauses = "masks [#fa.window<bottom_right, left = 40, right = 9>]"},
+       {1, 1, 1, 70, 165}},
+      {"lengths",
+       {.headDim = 64,
+        .valueDim = 64,
+        .clauses = kCausal,
+        .hasQLengths = true,
+        .hasKVLengths = true},
+       {3, 1, 1, 70, 101}},
+      {"bf16",
+       {.type = "bf16", .headDim = 64, .valueDim = 64, .clauses = kCausal},
+       {1, 1, 1, 70, 165}},
+      {"state_in_shared_memory",
+       {.headDim = 64,
+        .valueDim = 64,
+        .clauses = kCausal,
+        .schedule = "tile_q=64,tile_kv=32,state=shared"},
+       {1, 1, 1, 70, 165}},
+      {"three_stages_two_warpgroups",
+       {.headDim = 64,
+        .valueDim = 64,
+        .schedule = "tile_q=128,tile_kv=32,stages=3"},
+       {1, 1, 1, 130, 229}},
+      {"three_warpgroups",
+       {.headDim = 64,
+        .valueDim = 64,
+        .clauses = kCausal,
+        .schedule = "tile_q=192,tile_kv=32"},
+       {1, 1, 1, 193, 165}},
+      {"picked_d64",
+       {.headDim = 64, .valueDim = 64, .clauses = kCausal, .schedule = ""},
+       {1, 1, 1, 130, 500}},
+      {"picked_d128",
+       {.headDim = 128, .valueDim = 128, .schedule = ""},
+       {1, 1, 1, 128, 400}},
+  };
+  return list;
+}
+
+class HopperOrders : public testing::TestWithParam<Row> {};
+
+TEST_P(HopperOrders, NothingFoundInAnyOrder) {
+  Trial trial(GetParam().form, GetParam().extents);
+  expectNothingFound(trial.seed(31), 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(, HopperOrders, testing::ValuesIn(rows()),
+                         [](const auto &info) { return info.param.name; });
+
+//===----------------------------------------------------------------------===//
+// With and without tensor maps
+//===----------------------------------------------------------------------===//
+
+using Strides = std::vector<std::pair<std::string, Shape>>;
+
+/// The same elements by other strides give the bits of the dense run; as many
+/// boxes are copied as the operands that have maps need.
+void expectSameBits(const Trial &dense, const char *what,
+                    const Strides &strides, double numBoxes) {
+  SCOPED_TRACE(what);
+  Trial other = dense;
+  for (const auto &[role, values] : strides)
+    other.strides(role, values);
+  RunResult result = other.run(countingEmulator());
+  EXPECT_TRUE(bits(result) == bits(dense.runUnchecked()));
+  EXPECT_EQ(counter(result, "async.bulk_copies"), numBoxes);
+}
+
+TEST(HopperCopies, OperandsWithoutMapsGiveTheSameBits) {
+  Form form{.headDim = 64, .valueDim = 64};
+  Trial dense(form, {2, 1, 1, 64, 101});
+  dense.seed(5);
+  // In each of two batches one tile of Q, four of K and four of V.
+  expectSameBits(dense, "dense", {}, 2 * (1 + 4 + 4));
+  expectSameBits(dense, "odd rows of Q", {{"query", {64 * 65, 1, 65, 1}}},
+                 2 * (4 + 4));
+  expectSameBits(dense, "odd rows of K", {{"key", {101 * 65, 1, 65, 1}}},
+                 2 * (1 + 4));
+  expectSameBits(dense, "odd rows of V", {{"value", {101 * 65, 1, 65, 1}}},
+                 2 * (1 + 4));
+  expectSameBits(dense, "rows of 4 bytes more",
+                 {{"query", {64 * 66, 1, 66, 1}},
+                  {"key", {101 * 66, 1, 66, 1}},
+                  {"value", {101 * 66, 1, 66, 1}}},
+                 0);
+  // Rows that maps take again.
+  expectSameBits(dense, "rows of 16 bytes more",
+                 {{"query", {64 * 72, 1, 72, 1}},
+                  {"key", {101 * 72, 1, 72, 1}},
+                  {"value", {101 * 72, 1, 72, 1}}},
+                 2 * (1 + 4 + 4));
+  expectSameBits(
+      dense, "batches an odd number of elements apart",
+      {{"key", {101 * 64 + 1, 1, 64, 1}}, {"value", {101 * 64 + 1, 1, 64, 1}}},
+      2 * 1);
+  // A reversed batch puts batch 0 behind an odd number of elements.
+  expectSameBits(dense, "bases behind one element",
+                 {{"query", {-(64 * 64 + 1), 1, 64, 1}},
+                  {"key", {-(101 * 64 + 1), 1, 64, 1}},
+                  {"value", {-(101 * 64 + 1), 1, 64, 1}}},
+                 0);
+  expectSameBits(
+      dense, "rows reversed",
+      {{"key", {101 * 64, 1, -64, 1}}, {"value", {101 * 64, 1, -64, 1}}},
+      2 * 1);
+  expectSameBits(
+      dense, "columns reversed",
+      {{"query", {64 * 64, 1, 64, -1}}, {"key", {101 * 64, 1, 64, -1}}}, 2 * 4);
+  expectSameBits(dense, "every other element",
+                 {{"value", {101 * 128, 1, 128, 2}}}, 2 * (1 + 4));
+}
+
+TEST(HopperCopies, RowsOfAllHeadsTogether) {
+  Form form{.headDim = 64, .valueDim = 64, .isBSHD = true};
+  Trial dense(form, {1, 2, 2, 64, 70});
+  dense.seed(6);
+  // Two heads of one tile of Q and three of K and of V.
+  expectSameBits(dense, "dense", {}, 2 * (1 + 3 + 3));
+  expectSameBits(dense, "odd rows",
+                 {{"query", {64 * 129, 129, 64, 1}},
+                  {"key", {70 * 129, 129, 64, 1}},
+                  {"value", {70 * 129, 129, 64, 1}}},
+                 0);
+}
+
+TEST(HopperCopies, WithoutMapsNothingIsFoundInAnyOrder) {
+  Form form{.headDim = 64, .valueDim = 64, .clauses = kCausal};
+  Trial trial(form, {1, 1, 1, 70, 101});
+  trial.seed(7)
+      .strides("query", {1, 1, 65, 1})
+      .strides("key", {1, 1, 66, 1})
+      .strides("value", {1, 1, 65, 1});
+  expectNothingFound(trial, 5);
+  // Q by a box, K and V element by element.
+  expectNothingFound(trial.strides("query", {64 * 70, 64 * 70, 64, 1}), 5);
+}
+
+TEST(HopperCopies, WhatLiesBehindASequenceStaysThere) {
+  Form form{.headDim = 64, .valueDim = 64, .hasKVLengths = true};
+  constexpr int64_t keys = 101;
+  const std::vector<int64_t> lengths = {37, 64, 101, 0};
+  Trial trial(form, {4, 1, 1, 64, keys});
+  trial.seed(8).set("kv_lengths", Values(lengths.begin(), lengths.end()));
+  auto fillBehind = [&](double filler) {
+    Trial filled = trial;
+    for (const char *role : {"key", "value"}) {
+      Values values = trial.input(role).values();
+      for (size_t b = 0; b < lengths.size(); ++b)
+        std::fill(values.begin() + (int64_t(b) * keys + lengths[b]) * 64,
+                  values.begin() + (int64_t(b) + 1) * keys * 64, filler);
+      filled.set(role, values);
+    }
+    return filled;
+  };
+  RunResult zeros = fillBehind(0).run(countingEmulator());
+  for (double filler : {kNaN, kInf, 60000.0}) {
+    RunResult result = fillBehind(filler).run(countingEmulator());
+    EXPECT_TRUE(bits(result) == bits(zeros)) << filler;
+    // No row is sent the slow way, key by key.
+    EXPECT_EQ(counter(result, "warp_instructions"),
+              counter(zeros, "warp_instructions"))
+        << filler;
+  }
+  expectNothingFound(fillBehind(kNaN), 5);
+}
+
+//===----------------------------------------------------------------------===//
+// Restarts: the loop for huge scores goes on in the rings
+//===----------------------------------------------------------------------===//
+
+struct Restart {
+  int64_t keys;
+  int64_t blocks; ///< of 32 keys
+  int64_t huge;   ///< the key whose scores are huge
+};
+void PrintTo(const Restart &r, std::ostream *os) {
+  *os << r.keys << " keys, huge at " << r.huge;
+}
+
+class HopperRestart : public testing::TestWithParam<Restart> {};
+
+TEST_P(HopperRestart, AllBlocksAreDoneAgain) {
+  const Restart &row = GetParam();
+  Form form{
+      .type = "bf16", .headDim = 64, .valueDim = 64, .clauses = "scale(1.0)"};
+  Trial trial(form, {1, 1, 1, 64, row.keys});
+  trial.seed(9);
+  // Q once, and each block's K and V.
+  EXPECT_EQ(counter(trial.run(countingEmulator()), "async.bulk_copies"),
+            double(1 + 2 * row.blocks));
+  if (row.keys == 0)
+    return;
+  Values keys = trial.input("key").values();
+  for (int64_t d = 0; d < 64; ++d)
+    keys[size_t(row.huge * 64 + d)] *= 1e12;
+  trial.set("key", keys);
+  EXPECT_EQ(counter(trial.run(countingEmulator()), "async.bulk_copies"),
+            double(1 + 2 * 2 * row.blocks));
+  expectNothingFound(trial, 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , HopperRestart,
+    testing::Values(Restart{0, 0, 0}, Restart{20, 1, 19}, Restart{32, 1, 0},
+                    Restart{50, 2, 3}, Restart{50, 2, 49}, Restart{64, 2, 63},
+                    Restart{90, 3, 40}, Restart{90, 3, 80}, Restart{96, 3, 95},
+                    Restart{210, 7, 100}, Restart{210, 7, 205},
+                    Restart{224, 7, 0}));
+
+TEST(HopperRestartOfSome, BesideRowsAndBlocksThatDoNot) {
+  // Only the second block of rows begins again; masks leave it more keys.
+  Form form{.type = "bf16",
+            .headDim = 64,
+            .valueDim = 64,
+            .clauses = std::string("scale(1.0) ") + kCausal};
+  Trial trial(form, {1, 1, 1, 130, 229});
+  trial.seed(10);
+  Values query = trial.input("query").values();
+  for (int64_t d = 0; d < 64; ++d)
+    query[size_t(100 * 64 + d)] *= 1e12;
+  expectNothingFound(trial.set("query", query), 5);
+}
+
+} // namespace

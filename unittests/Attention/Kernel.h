@@ -130,6 +130,9 @@ public:
   RunResult run(Device &device) const;
   /// Runs without a look at the oracle, for equality with a checked run.
   RunResult runUnchecked(Device &device = emulator()) const;
+  /// Runs `ptx` in the place of the kernel's text. Whatever comes of it is the
+  /// result; only a run that does not begin fails the test.
+  RunResult runInstead(const std::string &ptx, Device &device) const;
   /// The message of a run that must not begin.
   std::string refusal() const;
 
@@ -140,6 +143,7 @@ public:
   /// (b, h, i) in column 0, and the natural `lse` when there is one.
   RunResult expect(const Values &out, const Values &lse = {}) const;
 
+  const Program &kernel() const { return *program; }
   const Entry &entry() const { return program->manifest.entries[0]; }
 
 private:

@@ -1,0 +1,291 @@
+//===- HopperMutationTest.cpp - compiled kernels made wrong ---------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each row takes one thing away from the PTX of a kernel with producers that
+// docs/Hopper.md says must be there; a checker must find it, by name, or the
+// results must change. Places are told by instructions and counted in the order
+// of the text: first block, loop of full blocks, loop of partial blocks, last
+// block, loop for huge scores; then the producer.
+//
+// Not here: the address of an arrival that depends on the row sums. It keeps
+// ptxas from moving a wait; a machine that moves nothing cannot miss it.
+//===----------------------------------------------------------------------===//
+#include "Kernel.h"
+
+#include <functional>
+#include <regex>
+
+using namespace farun;
+using namespace farun::test;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Changes of a text
+//===----------------------------------------------------------------------===//
+
+/// The changed text; the same one when there is no place for the change.
+using Mutation = std::function<std::string(const std::string &)>;
+constexpr int kAll = 0;
+
+/// Puts `by`, with $1 for the first group and so on, in the place of the nth
+/// match of `pattern`.
+Mutation edit(const std::string &pattern, const std::string &by, int nth = 1) {
+  return [=](const std::string &text) {
+    const std::regex expression(pattern);
+    std::string result;
+    auto rest = text.cbegin();
+    std::smatch match;
+    for (int count = 1; std::regex_search(rest, text.cend(), match, expression);
+         ++count) {
+      result.append(rest, match[0].first);
+      result += nth == kAll || nth == count ? match.format(by) : match.str();
+      rest = match[0].second;
+    }
+    return result.append(rest, text.cend());
+  };
+}
+
+Mutation drop(const std::string &pattern, int nth = 1) {
+  return edit(pattern, "", nth);
+}
+
+const std::string kFence = "wgmma\\.fence\\.sync\\.aligned;";
+const std::string kCommit = "wgmma\\.commit_group\\.sync\\.aligned;";
+const std::string kWaitAll = "wgmma\\.wait_group\\.sync\\.aligned 0;";
+const std::string kWaitButOne = "wgmma\\.wait_group\\.sync\\.aligned 1;";
+const std::string kArrive = "mbarrier\\.arrive\\.shared::cta\\.b64 _, "
+                            "\\[(%r\\d+)\\];";
+const std::string kExpect = "mbarrier\\.arrive\\.expect_tx\\.shared::cta\\.b64 "
+                            "_, \\[(%r\\d+)\\], (\\d+);";
+const std::string kCopy =
+    "(cp\\.async\\.bulk\\.tensor\\.4d\\.[a-z_:.]+ \\[%r\\d+\\], \\[%rd\\d+, )"
+    "\\{(%r\\d+), (%r\\d+), ([^}]+)\\}(\\], \\[%r\\d+\\];)";
+const std::string kInit =
+    "(mbarrier\\.init\\.shared::cta\\.b64 \\[%r\\d+\\]), ";
+const std::string kNoted =
+    "(bar\\.red\\.or\\.pred any, 0, )(\\d+)(, mine; selp\\.b32 %r\\d+, )1, 0, "
+    "any;";
+
+// Waits for barriers. Of the consumers: Q, K of the first block, K and V of the
+// full blocks; of the producer: K and V.
+enum Wait { Query = 1, FirstKey, Key, Value, EmptyKey = 10, EmptyValue };
+const std::string kWait = "\\{ \\.reg \\.pred done; (wait_\\d+: mbarrier\\."
+                          "try_wait\\.parity\\.shared::cta\\.b64 done, "
+                          "\\[%r\\d+\\]), (%r\\d+);";
+
+/// Waits for the phase of the other parity.
+Mutation flipParity(Wait wait) {
+  return edit(kWait,
+              "{ .reg .pred done; .reg .b32 other; xor.b32 other, $2, 1; $1, "
+              "other;",
+              wait);
+}
+
+Mutation dropWait(Wait wait) {
+  return drop(kWait + " @!done bra\\.uni wait_\\d+; \\}", wait);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels and what finds their faults
+//===----------------------------------------------------------------------===//
+
+struct MutationCase {
+  const char *name;
+  Mutation mutate;
+  /// The checker that must find it; others may, too. With "numbers" the results
+  /// must differ from those of the unchanged kernel.
+  std::string checker;
+};
+void PrintTo(const MutationCase &c, std::ostream *os) { *os << c.name; }
+
+std::unique_ptr<Device> openMachine(const char *order, const char *checkers) {
+  DeviceOptions options;
+  options.order = order;
+  options.sanitize = checkers;
+  options.maxInstructions = 1 << 22;
+  return openEmulator(options);
+}
+
+void expectCaught(const Trial &trial, const MutationCase &c) {
+  const std::string &right = trial.kernel().ptx, wrong = c.mutate(right);
+  ASSERT_NE(wrong, right) << "the kernel has no place for this mutation";
+  if (c.checker == "numbers") {
+    std::unique_ptr<Device> device = openMachine("round-robin", "none");
+    std::vector<std::byte> plain = bits(trial.runInstead(right, *device));
+    RunResult result = trial.runInstead(wrong, *device);
+    ASSERT_FALSE(plain.empty());
+    EXPECT_FALSE(result.failure) << result.failure->str();
+    EXPECT_TRUE(bits(result) != plain) << "the results are the same";
+    return;
+  }
+  std::string said;
+  for (const char *order : {"round-robin", "reverse", "random:1", "random:2"}) {
+    std::unique_ptr<Device> device = openMachine(order, "all");
+    for (const std::string &line :
+         trial.runInstead(wrong, *device).diagnostics) {
+      if (line.find("[" + c.checker + ";") != std::string::npos ||
+          line.find("[" + c.checker + "]") != std::string::npos)
+        return;
+      said += std::string("\n") + order + ": " + line;
+    }
+  }
+  ADD_FAILURE() << "'" << c.checker << "' does not find it:" << said;
+}
+
+/// Two warpgroups of consumers, panels in twos, five blocks and a part.
+Form twoGroups() {
+  return {.headDim = 128, .valueDim = 128, .schedule = "tile_q=128,tile_kv=32"};
+}
+
+class HopperMutation : public testing::TestWithParam<MutationCase> {};
+
+TEST_P(HopperMutation, IsCaught) {
+  Trial trial(twoGroups(), {1, 1, 1, 128, 165});
+  expectCaught(trial.seed(41), GetParam());
+}
+
+/// The weights of the full blocks, rounded in front of the wait for u.
+std::string roundBeforeTheWait(const std::string &text) {
+  std::smatch round;
+  const std::regex expression("cvt\\.rn\\.f16x2\\.f32 \t%r\\d+, %r\\d+, "
+                              "%r\\d+;");
+  if (!std::regex_search(text, round, expression))
+    return text;
+  return edit(kWaitAll, round.str() + " $&", 2)(text);
+}
+
+const MutationCase kCases[] = {
+    {"noFenceBeforeTheScores", drop(kFence, 2), "wgmma"},
+    {"noFenceBeforeTheLastValues", drop(kFence, 6), "wgmma"},
+    {"noWaitForTheFirstScores", drop(kWaitAll, 1), "wgmma"},
+    {"noWaitForTheScores", drop(kWaitButOne, 1), "wgmma"},
+    {"noWaitForTheValues", drop(kWaitAll, 2), "wgmma"},
+    {"noWaitForTheLastValues", drop(kWaitAll, 4), "wgmma"},
+    {"noCommitOfTheScores", drop(kCommit, 2), "wgmma"},
+    {"noCommitOfTheValues", drop(kCommit, 3), "wgmma"},
+    {"weightsRoundedBeforeTheWait", roundBeforeTheWait, "wgmma"},
+
+    {"noWaitForTheQuery", dropWait(Query), "async-wait"},
+    {"noWaitForAFullKey", dropWait(Key), "async-wait"},
+    {"noWaitForAFullValue", dropWait(Value), "async-wait"},
+    {"noWaitForAnEmptyKey", dropWait(EmptyKey), "mbarrier"},
+    {"noWaitForAnEmptyValue", dropWait(EmptyValue), "mbarrier"},
+    {"parityOfTheConsumerFlipped", flipParity(Key), "async-wait"},
+    {"parityOfTheProducerFlipped", flipParity(EmptyKey), "deadlock"},
+    {"keyIsNotGivenBack", drop(kArrive, 2), "deadlock"},
+    {"valueIsNotGivenBack", drop(kArrive, 3), "deadlock"},
+    {"keyIsGivenBackTwice", edit(kArrive, "$& $&", 2), "mbarrier"},
+    {"oneStageForAll",
+     edit("shl\\.b32 \t(%r\\d+), (%r\\d+), 13;", "mov.b32 $1, 0;", kAll),
+     "async-wait"},
+
+    {"expectsNothing",
+     edit(kExpect, "mbarrier.arrive.shared::cta.b64 _, [$1];", 2), "mbarrier"},
+    {"expectsOnePanel", edit("(_, \\[%r\\d+\\], )8192;", "$014096;"),
+     "mbarrier"},
+    {"expectsThreePanels", edit("(_, \\[%r\\d+\\], )8192;", "$0112288;"),
+     "mbarrier"},
+    {"aPanelIsNotCopied", drop(kCopy, 4), "deadlock"},
+    {"rowsForColumns", edit(kCopy, "$1{$3, $2, $4}$5", 3), "numbers"},
+    {"firstColumnsTwice", edit("(%r\\d+, %r\\d+, )64;", "$010;", kAll),
+     "numbers"},
+    {"fullCountsTwo", edit(kInit + "1;", "$1, 2;", 2), "deadlock"},
+    {"emptyCountsOneGroup", edit(kInit + "8;", "$1, 4;"), "mbarrier"},
+    {"noFenceBehindTheInits", drop("fence\\.mbarrier_init[a-z.]+;", kAll),
+     "proxy-fence"},
+    {"noBarrierBehindTheInits", drop("bar\\.sync \t0;"), "race"},
+
+    // The value of bits 62 and 63, bytes between panels in bits 16 to 29.
+    {"noSwizzle", edit("4611686293305360384", "274877972480", kAll), "numbers"},
+    {"panelsOfVTooClose",
+     edit("4611686293322072064", "4611686293305360384", kAll), "numbers"},
+
+    {"producerKeepsItsRegisters",
+     drop("setmaxnreg\\.dec\\.sync\\.aligned\\.u32 40;"), "deadlock"},
+    {"idleWarpsKeepTheirRegisters",
+     drop("setmaxnreg\\.dec\\.sync\\.aligned\\.u32 40;", 2), "deadlock"},
+    {"tooManyMeetBehindTheLoops", edit(kNoted, "$01320$031, 0, any;", kAll),
+     "deadlock"},
+    {"onlyTheConsumersMeet", edit(kNoted, "$01256$031, 0, any;", 1),
+     "barriers"},
+};
+INSTANTIATE_TEST_SUITE_P(Compiled, HopperMutation, testing::ValuesIn(kCases),
+                         [](const auto &i) { return i.param.name; });
+
+TEST(HopperMutationSubject, IsClean) {
+  Trial trial(twoGroups(), {1, 1, 1, 128, 165});
+  RunResult plain = trial.seed(41).run();
+  RunResult same =
+      trial.runInstead(trial.kernel().ptx, *openMachine("reverse", "all"));
+  EXPECT_FALSE(same.failure);
+  EXPECT_TRUE(same.diagnostics.empty());
+  EXPECT_TRUE(bits(same) == bits(plain));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles by the producer's lanes
+//===----------------------------------------------------------------------===//
+
+class HopperLanesMutation : public testing::TestWithParam<MutationCase> {};
+
+TEST_P(HopperLanesMutation, IsCaught) {
+  // Rows in the other direction, which no map describes, 16 bytes at a time.
+  Trial trial(twoGroups(), {1, 1, 1, 128, 165});
+  trial.seed(42)
+      .strides("query", {1, 1, -128, 1})
+      .strides("value", {1, 1, -128, 1});
+  expectCaught(trial, GetParam());
+}
+
+const std::string kShow = "fence\\.proxy\\.async\\.shared::cta;";
+const MutationCase kLanesCases[] = {
+    {"noProxyFenceBehindTheQuery", drop(kShow, 1), "proxy-fence"},
+    {"noProxyFenceBehindAValue", drop(kShow, 2), "proxy-fence"},
+    {"noWaitForTheCopies", drop("cp\\.async\\.wait_group \t0;", 2),
+     "async-wait"},
+};
+INSTANTIATE_TEST_SUITE_P(Compiled, HopperLanesMutation,
+                         testing::ValuesIn(kLanesCases),
+                         [](const auto &i) { return i.param.name; });
+
+//===----------------------------------------------------------------------===//
+// Restarts
+//===----------------------------------------------------------------------===//
+
+class HopperRestartMutation : public testing::TestWithParam<MutationCase> {};
+
+TEST_P(HopperRestartMutation, IsCaught) {
+  // One row of the second warpgroup has huge scores; five blocks leave the
+  // rings half way round.
+  Form form = twoGroups();
+  form.type = "bf16";
+  form.clauses = "scale(1.0)";
+  Trial trial(form, {1, 1, 1, 128, 160});
+  trial.seed(43);
+  Values query = trial.input("query").values();
+  for (size_t d = 0; d < 128; ++d)
+    query[100 * 128 + d] *= 1e12;
+  expectCaught(trial.set("query", query), GetParam());
+}
+
+const MutationCase kRestartCases[] = {
+    {"nobodyBeginsAgain", edit(kNoted, "$01$02$030, 0, any;", kAll), "numbers"},
+    {"onlyTheConsumersBeginAgain", edit(kNoted, "$01$02$030, 0, any;", 2),
+     "deadlock"},
+    {"onlyWhoNotedItBeginsAgain", edit(kNoted, "$01$02$031, 0, mine;", 1),
+     "deadlock"},
+    // Blocks before the restart, which stages and parities go on from.
+    {"consumersBeginWithTheFirstStage",
+     edit("selp\\.b32 (\t%r\\d+), 0, %r\\d+, %p\\d+;", "mov.b32 $1, 0;", 1),
+     "deadlock"},
+};
+INSTANTIATE_TEST_SUITE_P(Compiled, HopperRestartMutation,
+                         testing::ValuesIn(kRestartCases),
+                         [](const auto &i) { return i.param.name; });
+
+} // namespace

@@ -68,3 +68,39 @@ func.func @in_registers(%q: vector<64x16xf16>, %k: vector<16x16xf16>, %z: vector
   } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, producers = 4>}
   return
 }
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+#km = affine_map<(m, n, k) -> (k, m)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @left_transposed(%q: vector<16x64xf16>, %sK: memref<16x16xf16, #wg>, %z: vector<64x16xf32>) {
+  scf.forall (%h) in (4) {
+    %c0 = arith.constant 0 : index
+    %k = fa.load_tile %sK[%c0, %c0] : memref<16x16xf16, #wg> -> vector<16x16xf16>
+    // expected-error @below {{expected a sum of (m, k) x (n, k) or (m, k) x (k, n) to (m, n)}}
+    %s = vector.contract {indexing_maps = [#km, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %k, %z : vector<16x64xf16>, vector<16x16xf16> into vector<64x16xf32>
+    "test.use"(%s) : (vector<64x16xf32>) -> ()
+  } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, producers = 4>}
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+func.func @largest(%q: vector<64x16xf16>, %sK: memref<16x16xf16, #wg>, %z: vector<64x16xf32>) {
+  scf.forall (%h) in (4) {
+    %c0 = arith.constant 0 : index
+    %k = fa.load_tile %sK[%c0, %c0] : memref<16x16xf16, #wg> -> vector<16x16xf16>
+    // expected-error @below {{expected a sum of (m, k) x (n, k) or (m, k) x (k, n) to (m, n)}}
+    %s = vector.contract {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<maximumf>} %q, %k, %z : vector<64x16xf16>, vector<16x16xf16> into vector<64x16xf32>
+    "test.use"(%s) : (vector<64x16xf32>) -> ()
+  } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, producers = 4>}
+  return
+}

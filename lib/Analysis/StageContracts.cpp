@@ -39,7 +39,8 @@ bool isTileOp(Operation *op) {
              AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp, CommitCopiesOp,
              WaitCopiesOp, TraceStateOp, WarpRolesOp, InitBarriersOp, ArriveOp,
              WaitBarrierOp, TensorMapOp, HasTensorMapOp, BulkCopyOp,
-             FenceAsyncOp, IssueProductOp, WaitProductsOp>(op);
+             FenceAsyncOp, IssueProductOp, WaitProductsOp, TurnOp,
+             WarpgroupBarrierOp, BulkStoreOp>(op);
 }
 
 /// Calls `check` with each type of a result or block argument under `root`.

@@ -20,6 +20,7 @@ void buildMapPipeline(OpPassManager &manager) {
   function.addPass(createFAPromoteTiles());
   function.addPass(createFAPipelineCopies());
   function.addPass(createFASpecializeWarps());
+  function.addPass(createFAStageOutputs());
   function.addPass(createFAIssueProducts());
   function.addPass(createFAOverlapProducts());
   function.addPass(createFAMapRowsToWarps());

@@ -109,14 +109,14 @@ MISTAKES = [
     ),
     ({"v": zeros(1, 2, 12, 0)}, ValueError, "v has shape [1, 2, 12, 0]; its head dim"),
     (
-        {"q": zeros(1, 4, 8, 200), "k": zeros(1, 2, 12, 200)},
+        {"q": zeros(1, 4, 8, 300), "k": zeros(1, 2, 12, 300)},
         ValueError,
-        "q: head dim D = 200 is not supported yet, supported are those from 1 to 128",
+        "q: head dim D = 300 is not supported yet, supported are those from 1 to 256",
     ),
     (
-        {"v": zeros(1, 2, 12, 129)},
+        {"v": zeros(1, 2, 12, 257)},
         ValueError,
-        "v: head dim Dv = 129 is not supported yet",
+        "v: head dim Dv = 257 is not supported yet",
     ),
     ({"scale": float("nan")}, ValueError, "scale is nan; accepted is a finite number"),
     ({"scale": float("inf")}, ValueError, "scale is inf; accepted is a finite number"),

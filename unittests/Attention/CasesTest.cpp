@@ -262,7 +262,8 @@ TEST(Cases, MeansOfLargeValuesDoNotOverflow) {
       Trial trial(form, {1, 1, 1, 50, 70});
       Values values;
       for (int key = 0; key < 70; ++key)
-        values.insert(values.end(), {3e38, 1.0 + key % 7, (key % 5 - 2) * 1e-30});
+        values.insert(values.end(),
+                      {3e38, 1.0 + key % 7, (key % 5 - 2) * 1e-30});
       trial.seed(3).set("value", values).run();
     }
 }
@@ -621,7 +622,7 @@ TEST(Cases, B31_EveryColumnTakesPart) {
 TEST(Cases, B33_HeadDimBeyondTheLimitIsRefused) {
   std::string error = compileError({.headDim = 512, .valueDim = 512});
   EXPECT_NE(error.find("head dim D = 512 is not supported yet, supported are "
-                       "those from 1 to 128"),
+                       "those from 1 to 256"),
             std::string::npos)
       << error;
 }
@@ -657,6 +658,32 @@ INSTANTIATE_TEST_SUITE_P(, HeadDim, testing::Range(16, 129, 8),
                          [](const auto &info) {
                            return "d" + std::to_string(info.param);
                          });
+
+class WideHeadDim : public testing::TestWithParam<std::pair<int64_t, int64_t>> {
+};
+
+TEST_P(WideHeadDim, ByTheScheduleThatIsPicked) {
+  auto [dim, valueDim] = GetParam();
+  for (const char *type : {"f16", "bf16"}) {
+    Form form{.type = type,
+              .headDim = dim,
+              .valueDim = valueDim,
+              .clauses = kBottomRight,
+              .schedule = ""};
+    for (int64_t queries : {1, 130})
+      Trial(form, {1, 3, 1, queries, 150}).seed(uint64_t(dim)).run();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , WideHeadDim,
+    testing::Values(std::pair(136, 136), std::pair(192, 128),
+                    std::pair(192, 192), std::pair(64, 256), std::pair(256, 64),
+                    std::pair(250, 250), std::pair(256, 256)),
+    [](const auto &info) {
+      return "d" + std::to_string(info.param.first) + "x" +
+             std::to_string(info.param.second);
+    });
 
 TEST(Cases, B39_EachQueryHeadReadsItsOwn) {
   // V names its head; equal scores give it back exactly.

@@ -356,10 +356,10 @@ TEST(CAPICompile, RefusalsNameTheArgument) {
     void (*change)(fa_attention &);
   };
   for (const Row &row : std::vector<Row>{
-           {"query", "head dim D = 200",
-            [](fa_attention &op) { op.head_dim = op.value_dim = 200; }},
-           {"value", "head dim Dv = 129",
-            [](fa_attention &op) { op.value_dim = 129; }},
+           {"query", "head dim D = 300",
+            [](fa_attention &op) { op.head_dim = op.value_dim = 300; }},
+           {"value", "head dim Dv = 257",
+            [](fa_attention &op) { op.value_dim = 257; }},
            {"query", "element type 'f8E5M2'",
             [](fa_attention &op) {
               op.dtype = FA_F8E5M2;

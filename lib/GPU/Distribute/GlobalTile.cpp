@@ -146,6 +146,9 @@ Value LaneEmitter::pairAligned(const TileAddress &address) {
 }
 
 LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
+  if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(
+          cast<MemRefType>(op.getDest().getType())))
+    return emitPanelStore(op);
   IRMapping anew;
   FailureOr<TileAddress> dest = resolveAt(op, op.getDest(), anew);
   FailureOr<LaneShare> share = layoutOf(op, op.getValue());

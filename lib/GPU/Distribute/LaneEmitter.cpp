@@ -297,7 +297,8 @@ static bool takesViews(Operation *op) {
   return isa<LoadTileOp, StoreTileOp, vector::TransferReadOp,
              vector::TransferWriteOp, TraceStateOp, CopyTileOp, CopyAlignedOp,
              memref::LoadOp, memref::SubViewOp, memref::CastOp, InitBarriersOp,
-             ArriveOp, WaitBarrierOp, BulkCopyOp, IssueProductOp>(op);
+             ArriveOp, WaitBarrierOp, BulkCopyOp, BulkStoreOp, IssueProductOp>(
+      op);
 }
 
 LogicalResult LaneEmitter::emitOp(Operation *op) {
@@ -337,6 +338,9 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
       .Case([&](WaitBarrierOp op) { return emitWaitBarrier(op); })
       .Case([&](HasTensorMapOp op) { return emitHasTensorMap(op); })
       .Case([&](BulkCopyOp op) { return emitBulkCopy(op); })
+      .Case([&](BulkStoreOp op) { return emitBulkStore(op); })
+      .Case([&](TurnOp op) { return emitTurn(op); })
+      .Case([&](WarpgroupBarrierOp op) { return emitWarpgroupBarrier(op); })
       .Case([&](FenceAsyncOp op) {
         createFenceAsync(b, op.getLoc());
         dead.push_back(op);

@@ -125,6 +125,11 @@ private:
   LogicalResult emitWaitBarrier(WaitBarrierOp op);
   LogicalResult emitHasTensorMap(HasTensorMapOp op);
   LogicalResult emitBulkCopy(BulkCopyOp op);
+  LogicalResult emitBulkStore(BulkStoreOp op);
+  LogicalResult emitTurn(TurnOp op);
+  LogicalResult emitWarpgroupBarrier(WarpgroupBarrierOp op);
+  /// The warpgroup's number, i32.
+  Value warpgroup();
   /// Address of one of an array of barriers, an i32.
   FailureOr<Value> barrierAt(Operation *user, Value barriers, Value index);
   Value isFirstLane();
@@ -136,6 +141,7 @@ private:
   // WarpgroupProduct.cpp
   LogicalResult emitIssueProduct(IssueProductOp op);
   LogicalResult emitWaitProducts(WaitProductsOp op);
+  LogicalResult emitPanelStore(StoreTileOp op);
   /// A tile in panels, as a matrix descriptor takes it.
   struct PanelTile {
     Value address;      ///< of the tile's first element, i32

@@ -215,3 +215,102 @@ LogicalResult LaneEmitter::emitBulkCopy(BulkCopyOp op) {
   dead.push_back(op);
   return success();
 }
+
+LogicalResult LaneEmitter::emitBulkStore(BulkStoreOp op) {
+  FailureOr<TileAddress> source = resolve(op, op.getSource());
+  if (failed(source) || failed(require(&TargetInfo::hasWarpgroupProducts, op,
+                                       "cp.async.bulk.tensor")))
+    return failure();
+  MemRefType type = source->type;
+  if (!source->inPanels ||
+      !matchPattern(op.getSourceIndices().back(), m_Zero()))
+    return op.emitOpError("the source needs panels, from column 0 on, found ")
+           << type;
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t panels = llvm::divideCeil(
+      static_cast<int64_t>(op.getColumns()) * bytes, kPanelBytes);
+  Value rows = arith::MulIOp::create(b, toI32(op.getSourceIndices().front()),
+                                     constantI32(kPanelBytes));
+  Value address = arith::AddIOp::create(b, sharedAddress(*source, {}), rows);
+  SmallVector<Value> coordinates;
+  for (Value index : llvm::reverse(op.getCoordinates()))
+    coordinates.push_back(toI32(index));
+  // What the lanes wrote, one of them sends.
+  createFenceAsync(b, op.getLoc());
+  createWarpBarrier(b, op.getLoc());
+  auto branch = scf::IfOp::create(b, isFirstLane(), /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value column = coordinates.front();
+  auto plus = [&](Value a, int64_t c) -> Value {
+    return c == 0 ? a : arith::AddIOp::create(b, a, constantI32(c)).getResult();
+  };
+  for (int64_t panel = 0; panel < panels; ++panel) {
+    coordinates.front() = plus(column, panel * kPanelBytes / bytes);
+    createTensorStore(b, op.getLoc(),
+                      plus(address, panel * type.getDimSize(0) * kPanelBytes),
+                      op.getMap(), coordinates);
+  }
+  createTensorStoreWait(b, op.getLoc());
+  dead.push_back(op);
+  return success();
+}
+
+/// Not by a shuffle: numbers of barriers are wanted in registers of lanes.
+Value LaneEmitter::warpgroup() {
+  Value thread = arith::TruncIOp::create(b, b.getI32Type(), me.thread);
+  return arith::ShRUIOp::create(
+      b, thread, constantI32(llvm::Log2_64(kWarpSize * kWarpsPerWarpgroup)));
+}
+
+/// Barriers by number: 0 is the block's, then one for each warpgroup's turn,
+/// then one for each warpgroup by itself.
+static constexpr int64_t kFirstTurnBarrier = 1, kFirstGroupBarrier = 4;
+static constexpr int64_t kGroupThreads = kWarpSize * kWarpsPerWarpgroup;
+
+/// Those who wait for their turn and those who pass it meet at a barrier.
+LogicalResult LaneEmitter::emitTurn(TurnOp op) {
+  int64_t groups = op.getGroups();
+  Value group = warpgroup();
+  Value last = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group,
+                                     constantI32(groups - 1));
+  auto meet = [&](Value number, bool waits) {
+    Value id = arith::AddIOp::create(b, number, constantI32(kFirstTurnBarrier));
+    createNamedBarrier(b, op.getLoc(), id, 2 * kGroupThreads, waits);
+  };
+  dead.push_back(op);
+  OpBuilder::InsertionGuard guard(b);
+  auto onlyIf = [&](Value condition) {
+    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  };
+  switch (op.getKind()) {
+  case TurnKind::Open:
+    onlyIf(last);
+    meet(constantI32(0), /*waits=*/false);
+    break;
+  case TurnKind::Take:
+    meet(group, /*waits=*/true);
+    break;
+  case TurnKind::Pass: {
+    Value next = arith::AddIOp::create(b, group, constantI32(1));
+    meet(arith::SelectOp::create(b, last, constantI32(0), next),
+         /*waits=*/false);
+    break;
+  }
+  case TurnKind::Close:
+    onlyIf(arith::CmpIOp::create(b, arith::CmpIPredicate::eq, group,
+                                 constantI32(0)));
+    meet(constantI32(0), /*waits=*/true);
+    break;
+  }
+  return success();
+}
+
+LogicalResult LaneEmitter::emitWarpgroupBarrier(WarpgroupBarrierOp op) {
+  Value id =
+      arith::AddIOp::create(b, warpgroup(), constantI32(kFirstGroupBarrier));
+  createNamedBarrier(b, op.getLoc(), id, kGroupThreads, /*waits=*/true);
+  dead.push_back(op);
+  return success();
+}

@@ -146,3 +146,54 @@ LogicalResult LaneEmitter::emitWaitProducts(WaitProductsOp op) {
   dead.push_back(op);
   return success();
 }
+
+/// stmatrix, 16 columns at a time: lane l gives the address of row l mod 8 of
+/// matrix l / 8; the matrices are rows 0-7 and 8-15 of eight columns, then of
+/// the next eight.
+LogicalResult LaneEmitter::emitPanelStore(StoreTileOp op) {
+  FailureOr<TileAddress> dest = resolve(op, op.getDest());
+  if (failed(dest) ||
+      failed(require(&TargetInfo::hasWarpgroupProducts, op, "stmatrix")))
+    return failure();
+  auto tile = cast<VectorType>(op.getValue().getType());
+  LaneShare share = *layoutOf(op, op.getValue());
+  if (!dest->inPanels || !share.packed || share.rowPieces != 1 ||
+      share.colPieces % 2 != 0 ||
+      !matchPattern(op.getIndices().back(), m_Zero()))
+    return op.emitOpError("stores 16 rows of 16-bit elements to a tile in "
+                          "panels, from column 0 on, found ")
+           << tile << " to " << dest->type;
+  if (failed(verifyInside(op, dest->type, op.getIndices(), tile.getShape())))
+    return failure();
+  Values values = shareOf(op.getValue());
+  Value lane = arith::TruncIOp::create(b, b.getI32Type(), me.lane);
+  auto bits = [&](int64_t shift, int64_t mask) -> Value {
+    Value high = arith::ShRUIOp::create(b, lane, constantI32(shift));
+    return arith::AndIOp::create(b, high, constantI32(mask));
+  };
+  auto times = [&](Value a, int64_t c) -> Value {
+    return arith::MulIOp::create(b, a, constantI32(c));
+  };
+  auto plus = [&](Value a, Value c) -> Value {
+    return arith::AddIOp::create(b, a, c);
+  };
+  Value inner = bits(0, 7), lower = bits(3, 1), right = bits(4, 1);
+  Value row =
+      plus(toI32(op.getIndices().front()), plus(inner, times(lower, 8)));
+  Value base = plus(sharedAddress(*dest, {}), times(row, kPanelBytes));
+  int64_t panelBytes = dest->type.getDimSize(0) * kPanelBytes;
+  constexpr int64_t chunksPerPanel = kPanelBytes / 16;
+  for (int64_t n = 0; n < share.colPieces; n += 2) {
+    // The row's number modulo 8 is `inner`: warps begin at multiples of 16.
+    Value chunk = plus(right, constantI32(n % chunksPerPanel));
+    Value place = times(arith::XOrIOp::create(b, chunk, inner), 16);
+    Value address =
+        plus(plus(base, place), constantI32(n / chunksPerPanel * panelBytes));
+    createStmatrix(b, op.getLoc(), address,
+                   {values[share.at(0, n, 0)], values[share.at(0, n, 1)],
+                    values[share.at(0, n + 1, 0)],
+                    values[share.at(0, n + 1, 1)]});
+  }
+  dead.push_back(op);
+  return success();
+}

@@ -205,6 +205,45 @@ void fa::createTensorCopy(OpBuilder &b, Location loc, Value dest, Value map,
             constraints);
 }
 
+void fa::createTensorStore(OpBuilder &b, Location loc, Value source, Value map,
+                           ValueRange coordinates) {
+  size_t rank = coordinates.size();
+  SmallVector<Value> operands{map, source};
+  llvm::append_range(operands, coordinates);
+  std::string constraints = "l,r";
+  for (size_t i = 0; i < rank; ++i)
+    constraints += ",r";
+  createAsm(b, loc, Type(), operands,
+            "cp.async.bulk.tensor." + Twine(rank) +
+                "d.global.shared::cta.bulk_group [$0, {" +
+                placeholders(2, rank) + "}], [$1];",
+            constraints);
+}
+
+void fa::createTensorStoreWait(OpBuilder &b, Location loc) {
+  createAsm(b, loc, Type(), {},
+            "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;", "");
+}
+
+void fa::createStmatrix(OpBuilder &b, Location loc, Value address,
+                        ValueRange registers) {
+  SmallVector<Value> operands{address};
+  for (Value value : registers)
+    operands.push_back(LLVM::BitcastOp::create(b, loc, b.getI32Type(), value));
+  createAsm(b, loc, Type(), operands,
+            "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {" +
+                placeholders(1, 4) + "};",
+            "r,r,r,r,r");
+}
+
+void fa::createNamedBarrier(OpBuilder &b, Location loc, Value id,
+                            int64_t threads, bool waits) {
+  createAsm(b, loc, Type(), id,
+            Twine(waits ? "bar.sync $0, " : "bar.arrive $0, ") +
+                Twine(threads) + ";",
+            "r");
+}
+
 Value fa::createAddressAfter(OpBuilder &b, Location loc, Value address,
                              Value after) {
   // The sign of a number that is not negative, which no compiler knows to be 0;

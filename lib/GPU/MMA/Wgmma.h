@@ -61,6 +61,20 @@ void createBarrierWait(OpBuilder &b, Location loc, Value barrier, Value parity);
 void createTensorCopy(OpBuilder &b, Location loc, Value dest, Value map,
                       ValueRange coordinates, Value barrier);
 
+/// A box of shared memory to a tensor; the wait closes the group of such boxes
+/// and ends when shared memory has been read.
+void createTensorStore(OpBuilder &b, Location loc, Value source, Value map,
+                       ValueRange coordinates);
+void createTensorStoreWait(OpBuilder &b, Location loc);
+
+/// stmatrix.x4 (b16): the counterpart of ldmatrix, at an i32 address.
+void createStmatrix(OpBuilder &b, Location loc, Value address,
+                    ValueRange registers);
+
+/// Barriers by number, of so many threads: waits, or only arrives.
+void createNamedBarrier(OpBuilder &b, Location loc, Value id, int64_t threads,
+                        bool waits);
+
 /// `address` (i32), in a form that is there only when `after` (f32, not
 /// negative) is.
 Value createAddressAfter(OpBuilder &b, Location loc, Value address,

@@ -30,11 +30,6 @@ static bool hasSplits(AttentionOp op) {
   return schedule && schedule.getSplits().value_or(1) != 1;
 }
 
-static bool hasPingpong(AttentionOp op) {
-  ScheduleAttr schedule = op.getScheduleAttr();
-  return schedule && schedule.getPingpong().value_or(false);
-}
-
 ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
   using Op = AttentionOp;
   static const ClauseSupport table[] = {
@@ -71,7 +66,6 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"precision = tf32", false,
        [](Op op) { return op.getPrecisionKind() == Precision::TF32; }},
       {"schedule with splits above 1", false, hasSplits},
-      {"schedule with pingpong", false, hasPingpong},
   };
   return table;
 }

@@ -87,6 +87,23 @@ LogicalResult BulkCopyOp::verify() {
   return success();
 }
 
+LogicalResult BulkStoreOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  if (!source.hasStaticShape() || source.getRank() != 2 ||
+      getSourceIndices().size() != 2)
+    return emitOpError("source must be a matrix of static extents with two "
+                       "indices, found ")
+           << source << " with " << getSourceIndices().size();
+  if (getCoordinates().size() < 2 ||
+      getCoordinates().size() > farun::kMaxTensorRank)
+    return emitOpError("expected 2 to 5 coordinates, found ")
+           << getCoordinates().size();
+  if (getRowDim() >= getCoordinates().size())
+    return emitOpError("row_dim ") << getRowDim() << " is outside of "
+                                   << getCoordinates().size() << " coordinates";
+  return success();
+}
+
 LogicalResult IssueProductOp::verify() {
   auto rhs = cast<MemRefType>(getRhs().getType());
   auto verifyTile = [&](StringRef side, MemRefType type,

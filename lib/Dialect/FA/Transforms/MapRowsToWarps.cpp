@@ -389,6 +389,14 @@ void RowMapper::shiftRows(Operation *op) {
     return shift(read, read.getVector());
   if (auto write = dyn_cast<vector::TransferWriteOp>(op))
     return shift(write, write.getVector());
+  if (auto box = dyn_cast<BulkStoreOp>(op)) {
+    auto shiftOne = [&](OpOperand &index) {
+      index.set(builder.createOrFold<arith::AddIOp>(op->getLoc(), index.get(),
+                                                    firstRow));
+    };
+    shiftOne(box.getSourceIndicesMutable()[0]);
+    return shiftOne(box.getCoordinatesMutable()[box.getRowDim()]);
+  }
   // A left operand in workgroup memory has rows as a vector has.
   if (auto product = dyn_cast<IssueProductOp>(op);
       product && !isVector(product.getLhs()))

@@ -30,6 +30,7 @@
 #include "TileProgram.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
+#include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
@@ -168,8 +169,9 @@ FailureOr<Step> StepMatcher::run() {
 
 class ChainTurner {
 public:
-  ChainTurner(MutableArrayRef<Step> steps)
-      : steps(steps), builder(steps.front().loop),
+  /// `groups` warpgroups issue their products in turn; 0: as they come.
+  ChainTurner(MutableArrayRef<Step> steps, int64_t groups)
+      : steps(steps), groups(groups), builder(steps.front().loop),
         loc(steps.front().loop.getLoc()) {}
 
   LogicalResult run();
@@ -196,7 +198,13 @@ private:
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
 
+  void turn(TurnKind kind) {
+    if (groups != 0)
+      TurnOp::create(builder, loc, kind, groups);
+  }
+
   MutableArrayRef<Step> steps;
+  int64_t groups;
   OpBuilder builder;
   Location loc;
 };
@@ -255,8 +263,10 @@ LogicalResult ChainTurner::run() {
   builder.setInsertionPointToStart(branch.thenBlock());
   // Any block may be the first, so by the loop that takes the most care.
   SmallVector<Value> carried = emitFirst(steps.back(), first);
+  turn(TurnKind::Open);
   for (Step &step : steps)
     carried = emitTurned(step, carried, first);
+  turn(TurnKind::Close);
   Value last = arith::SubIOp::create(builder, loc, end, getConstant(1));
   scf::YieldOp::create(builder, loc, emitLast(steps.back(), last, carried));
   lastLoop.replaceAllUsesWith(branch.getResults());
@@ -277,6 +287,8 @@ void ChainTurner::cloneEarly(Step &step, IRMapping &mapping,
       arrivals.push_back(arrive);
       continue;
     }
+    if (&op == step.scores && pending != 0)
+      turn(TurnKind::Take);
     if (&op == step.scoresWait)
       beforeScoresWait();
     Operation *copy = builder.clone(op, mapping);
@@ -318,14 +330,22 @@ SmallVector<Value> ChainTurner::emitTurned(Step &step, ValueRange carried,
   Value second = arith::AddIOp::create(builder, loc, first, getConstant(1));
   Value begin =
       arith::MaxSIOp::create(builder, loc, step.loop.getLowerBound(), second);
-  auto loop = scf::ForOp::create(builder, step.loop.getLoc(), begin,
-                                 step.loop.getUpperBound(), step.loop.getStep(),
+  // Positions are below 2^31, and counting in 32 bits is shorter.
+  auto narrow = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                      index);
+  };
+  Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
+  auto loop = scf::ForOp::create(builder, step.loop.getLoc(), narrow(begin),
+                                 narrow(step.loop.getUpperBound()), one,
                                  carried);
   loop->setDiscardableAttrs(step.loop->getDiscardableAttrDictionary());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(loop.getBody());
+  Value block = arith::IndexCastUIOp::create(
+      builder, loc, builder.getIndexType(), loop.getInductionVar());
   SmallVector<Value> next =
-      emitTurnedBody(step, loop.getInductionVar(), loop.getRegionIterArgs());
+      emitTurnedBody(step, block, loop.getRegionIterArgs());
   scf::YieldOp::create(builder, loc, next);
   return llvm::to_vector_of<Value>(loop.getResults());
 }
@@ -364,6 +384,7 @@ SmallVector<Value> ChainTurner::emitTurnedBody(Step &step, Value block,
     for (Operation *op : step.late)
       if (!isBehindWait(op))
         cloneLate(step, op, late);
+    turn(TurnKind::Pass);
   };
   cloneEarly(step, early, issueValues, /*pending=*/1, arrivals);
   for (ArriveOp arrive : arrivals) {
@@ -395,7 +416,7 @@ SmallVector<Value> ChainTurner::emitLast(Step &step, Value block,
 
 /// The loops in a row, of full and partial blocks; one that takes huge scores
 /// branches inside and stays as it is.
-LogicalResult overlap(Block &consumers) {
+LogicalResult overlap(Block &consumers, int64_t groups) {
   SmallVector<Step> steps;
   for (auto loop : llvm::make_early_inc_range(consumers.getOps<scf::ForOp>())) {
     auto blocks = loop->getAttrOfType<StringAttr>(kBlocksAttr);
@@ -406,7 +427,7 @@ LogicalResult overlap(Block &consumers) {
       return failure();
     steps.push_back(std::move(*step));
   }
-  return steps.empty() ? success() : ChainTurner(steps).run();
+  return steps.empty() ? success() : ChainTurner(steps, groups).run();
 }
 
 struct FAOverlapProducts
@@ -418,7 +439,9 @@ struct FAOverlapProducts
       if (schedule.state == StateKind::Shared)
         return success();
       for (auto roles : program.getBody()->getOps<WarpRolesOp>())
-        if (failed(overlap(roles.getRoles().front().front())))
+        if (failed(overlap(
+                roles.getRoles().front().front(),
+                schedule.takesTurns ? schedule.warps / kWarpsPerWarpgroup : 0)))
           return failure();
       return success();
     };

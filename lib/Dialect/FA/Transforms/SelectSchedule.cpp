@@ -54,6 +54,7 @@ struct Plan {
   StateKind state;
   QueryKind query;
   int64_t producers; ///< 0, or a warpgroup beside those of `warps`
+  bool pingpong;
 };
 
 /// The head dimensions as tensor-core products see them, and what else decides
@@ -130,7 +131,10 @@ static bool suitsWarpgroups(const Plan &plan, const TargetInfo &target) {
   return target.hasWarpgroupProducts && plan.warps % kWarpsPerWarpgroup == 0 &&
          plan.warps <= 3 * kWarpsPerWarpgroup &&
          plan.tileQ == kProductRows * plan.warps &&
-         plan.tileKV <= farun::kMaxTensorBox && plan.query == QueryKind::Shared;
+         plan.tileKV <= farun::kMaxTensorBox &&
+         plan.query == QueryKind::Shared &&
+         (!plan.pingpong || (plan.warps > kWarpsPerWarpgroup &&
+                             plan.state == StateKind::Registers));
 }
 
 static bool fits(const Plan &plan, const HeadDims &dims,
@@ -161,6 +165,8 @@ struct TileChoice {
 static SmallVector<TileChoice> getPreferredTiles(const HeadDims &dims) {
   SmallVector<TileChoice> tiles;
   int64_t widest = std::max(dims.d, dims.dv);
+  if (widest > 128)
+    tiles.append({{64, 64, 4}, {64, 32, 4}, {64, 16, 4}});
   if (dims.hasMask && widest > 32 && widest <= 64)
     tiles.push_back({64, 96, 4});
   else if (dims.hasMask || (dims.d > 64 && dims.dv <= 64))
@@ -189,6 +195,8 @@ getPreferredWarpgroupTiles(const HeadDims &dims) {
     tiles.push_back({128, 192, 8});
   else if (widest <= 128)
     tiles.push_back({128, 176, 8});
+  else if (widest <= 192 && dims.dv > 128)
+    tiles.push_back({128, 112, 8});
   tiles.append({{128, 128, 8},
                 {128, 112, 8},
                 {128, 96, 8},
@@ -221,6 +229,7 @@ static void appendPlans(ScheduleAttr given, StateKind state,
     plan.state = state;
     plan.query = given.getQuery().value_or(QueryKind::Shared);
     plan.producers = 0;
+    plan.pingpong = false;
     plans.push_back(plan);
   }
 }
@@ -240,6 +249,11 @@ static void appendWarpgroupPlans(ScheduleAttr given, StateKind state,
     plan.state = state;
     plan.query = given.getQuery().value_or(QueryKind::Shared);
     plan.producers = kWarpsPerWarpgroup;
+    // Where a softmax is about as long as the products beside it.
+    bool paysOff = plan.warps > kWarpsPerWarpgroup &&
+                   state == StateKind::Registers &&
+                   std::max(dims.d, dims.dv) <= 128;
+    plan.pingpong = given.getPingpong().value_or(paysOff);
     plans.push_back(plan);
   }
 }
@@ -254,7 +268,8 @@ static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
   for (int64_t producers : {kWarpsPerWarpgroup, int64_t(0)})
     for (StateKind state : {StateKind::Registers, StateKind::Shared}) {
       if (given.getState().value_or(state) != state ||
-          given.getProducers().value_or(producers) != producers)
+          given.getProducers().value_or(producers) != producers ||
+          (given.getPingpong().value_or(false) && producers == 0))
         continue;
       if (producers == 0)
         appendPlans(given, state, dims, plans);
@@ -315,11 +330,13 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
       failed(require(given.getTileKv(), "tile_kv", 16, 16)) ||
       failed(require(given.getStages(), "stages", 1, 2)))
     return failure();
-  if (given.getProducers().value_or(0) != 0 &&
+  bool hasProducers = given.getProducers().value_or(0) != 0;
+  if ((hasProducers || given.getPingpong().value_or(false)) &&
       (!target.hasWarpgroupProducts ||
        getElementTypeOrSelf(op.getQuery()).isF32()))
-    return op.emitOpError("schedule key producers = ")
-           << *given.getProducers() << " needs wgmma of f16 or bf16, "
+    return op.emitOpError("schedule key ")
+           << (hasProducers ? "producers = 4" : "pingpong = true")
+           << " needs wgmma of f16 or bf16, "
            << (target.hasWarpgroupProducts ? "found operands of f32 on "
                                            : "which is not on ")
            << target.name;
@@ -370,7 +387,8 @@ static void appendPlan(InFlightDiagnostic &error, const Plan &plan) {
         << ", state = " << stringifyStateKind(plan.state)
         << ", query = " << stringifyQueryKind(plan.query);
   if (plan.producers != 0)
-    error << ", producers = " << plan.producers;
+    error << ", producers = " << plan.producers
+          << ", pingpong = " << (plan.pingpong ? "true" : "false");
 }
 
 /// How far a plan is beyond the target: the larger of the two ratios.
@@ -404,9 +422,9 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
         << getAvailableRegisters(plan, target);
   // Free the sizes first, then everything.
   MLIRContext *context = op.getContext();
-  ScheduleAttr placements =
-      ScheduleAttr::get(context, {}, {}, {}, {}, given.getState(), {},
-                        given.getQuery(), {}, given.getProducers());
+  ScheduleAttr placements = ScheduleAttr::get(
+      context, {}, {}, {}, {}, given.getState(), {}, given.getQuery(),
+      given.getPingpong(), given.getProducers());
   ScheduleAttr nothing =
       ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {});
   for (ScheduleAttr keys : {placements, nothing}) {
@@ -445,11 +463,14 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
   if (!plan)
     return reportMisfit(op, given, dims, target);
   std::optional<int64_t> producers;
-  if (plan->producers != 0)
+  std::optional<bool> pingpong;
+  if (plan->producers != 0) {
     producers = plan->producers;
+    pingpong = plan->pingpong;
+  }
   return ScheduleAttr::get(context, plan->tileQ, plan->tileKV, plan->warps,
                            plan->stages, plan->state, plan->splits, plan->query,
-                           /*pingpong=*/std::nullopt, producers);
+                           pingpong, producers);
 }
 
 namespace {

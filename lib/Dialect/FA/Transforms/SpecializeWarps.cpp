@@ -26,7 +26,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BlockCopies.h"
-#include "KernelArguments.h"
+#include "TensorPlace.h"
 #include "TileProgram.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
@@ -55,15 +55,6 @@ struct Ring {
   int64_t stages;
   Value tiles;       ///< the ring; the tile itself where it is filled once
   Value full, empty; ///< barriers; no empty one where it is filled once
-};
-
-/// Where a copy comes from, in the words of its tensor.
-struct TensorPlace {
-  Value tensor;                          ///< memref outside the program
-  SmallVector<OpFoldResult> coordinates; ///< of the plane's first element
-  unsigned rowDim, columnDim;            ///< of the tensor
-  OpFoldResult rows;                     ///< that may be read
-  Value extent;                          ///< rows that the tensor has
 };
 
 class WarpSpecializer {
@@ -123,42 +114,6 @@ private:
   WarpRolesOp roles;
   IRMapping producerSide;
 };
-
-/// The plane's place in its tensor; nothing where a view is not understood.
-std::optional<TensorPlace> findPlace(Value plane) {
-  auto view = plane.getDefiningOp<memref::SubViewOp>();
-  if (!view || !view.hasUnitStride())
-    return std::nullopt;
-  auto source = cast<MemRefType>(view.getSource().getType());
-  llvm::SmallBitVector dropped = view.getDroppedDims();
-  SmallVector<unsigned> kept;
-  for (unsigned dim = 0; dim < source.getRank(); ++dim)
-    if (!dropped.test(dim))
-      kept.push_back(dim);
-  if (kept.size() != 2 || source.getRank() > 5)
-    return std::nullopt;
-  TensorPlace place{view.getSource(), view.getMixedOffsets(),        kept[0],
-                    kept[1],          view.getMixedSizes()[kept[0]], Value()};
-  while (Operation *op = place.tensor.getDefiningOp()) {
-    if (auto cast = dyn_cast<memref::CastOp>(op)) {
-      place.tensor = cast.getSource();
-      continue;
-    }
-    auto transpose = dyn_cast<memref::TransposeOp>(op);
-    if (!transpose)
-      break;
-    // Dimension i of the view is dimension position(i) of what is viewed.
-    AffineMap permutation = transpose.getPermutation();
-    SmallVector<OpFoldResult> inner(place.coordinates.size());
-    for (auto [i, coordinate] : llvm::enumerate(place.coordinates))
-      inner[permutation.getDimPosition(i)] = coordinate;
-    place.coordinates = inner;
-    place.rowDim = permutation.getDimPosition(place.rowDim);
-    place.columnDim = permutation.getDimPosition(place.columnDim);
-    place.tensor = transpose.getIn();
-  }
-  return place;
-}
 
 LogicalResult WarpSpecializer::run() {
   FailureOr<SmallVector<BlockCopies>> matched = matchBlockLoops(program);
@@ -258,21 +213,15 @@ void WarpSpecializer::makeTensorMap(CopyTileOp copy) {
   Value source = copy.getSource();
   if (places.contains(source))
     return;
-  std::optional<TensorPlace> place = findPlace(source);
+  std::optional<TensorPlace> place = findTensorPlace(source);
   if (!place || program.getRegion().isAncestor(place->tensor.getParentRegion()))
     return;
-  auto type = cast<MemRefType>(place->tensor.getType());
   ArrayRef<int64_t> tile =
       cast<MemRefType>(copy.getDest().getType()).getShape().take_back(2);
   if (tile[0] > farun::kMaxTensorBox)
     return;
-  SmallVector<int64_t> box(type.getRank(), 1);
-  box[place->rowDim] = tile[0];
-  box[place->columnDim] = kPanelBytes * 8 / type.getElementTypeBitWidth();
   builder.setInsertionPoint(program);
-  maps[source] = TensorMapOp::create(
-      builder, copy.getLoc(), LLVM::LLVMPointerType::get(builder.getContext()),
-      place->tensor, builder.getDenseI64ArrayAttr(box));
+  maps[source] = createTensorMap(builder, copy.getLoc(), *place, tile[0]);
   place->extent =
       memref::DimOp::create(builder, loc(), place->tensor, place->rowDim);
   places[source] = *place;

@@ -47,8 +47,8 @@ LogicalResult verifyUsers(memref::AllocOp alloc) {
     return alloc.emitOpError("is a tile of type ")
            << alloc.getType() << "; only contiguous tiles are swizzled";
   for (Operation *user : alloc->getUsers())
-    if (!isa<CopyTileOp, BulkCopyOp, LoadTileOp, IssueProductOp,
-             memref::DeallocOp>(user))
+    if (!isa<CopyTileOp, BulkCopyOp, LoadTileOp, StoreTileOp, BulkStoreOp,
+             IssueProductOp, memref::DeallocOp>(user))
       return user->emitOpError("uses a swizzled tile; only tile ops know its "
                                "order");
   return success();

@@ -35,7 +35,8 @@ mlir::fa::getCompleteSchedule(scf::ForallOp program) {
                           *schedule.getStages(),
                           *schedule.getState(),
                           schedule.getQuery().value_or(QueryKind::Shared),
-                          schedule.getProducers().value_or(0)};
+                          schedule.getProducers().value_or(0),
+                          schedule.getPingpong().value_or(false)};
 }
 
 LogicalResult mlir::fa::forEachTileProgram(

@@ -25,6 +25,7 @@ struct CompleteSchedule {
   StateKind state;
   QueryKind query;
   int64_t producers; ///< warps that only copy
+  bool takesTurns;   ///< whether consumer warpgroups issue products in turn
 };
 
 /// The schedule of a program; an error when a key is missing.

@@ -19,15 +19,21 @@
 // CHECK:   fa.arrive
 // CHECK-NOT: fa.issue_product
 // CHECK:   %[[P0:.*]] = arith.truncf %[[W0]]
+// Two warpgroups of consumers take turns.
+// CHECK:   fa.turn open of 2
 // CHECK:   %[[SECOND:.*]] = arith.addi %[[FIRST]], %c1
 // CHECK:   %[[BEGIN:.*]] = arith.maxsi %{{.*}}, %[[SECOND]]
-// CHECK:   %[[FULL:.*]]:5 = scf.for %[[JB:.*]] = %[[BEGIN]] to %{{.*}} step %{{.*}} iter_args({{.*}}%[[U:.*]] = %{{[^,]*}}, %[[P:.*]] = %[[P0]])
+// CHECK:   %[[FROM:.*]] = arith.index_cast %[[BEGIN]] : index to i32
+// CHECK:   %[[FULL:.*]]:5 = scf.for %[[N:.*]] = %[[FROM]] to %{{.*}} step %{{.*}} iter_args({{.*}}%[[U:.*]] = %{{[^,]*}}, %[[P:.*]] = %[[P0]])
+// CHECK:     %[[JB:.*]] = arith.index_castui %[[N]] : i32 to index
 // CHECK:     %[[BEFORE:.*]] = arith.subi %[[JB]], %c1
-// CHECK:     %[[S:.*]] = fa.issue_product {{.*}} depth 64 rhs_transposed
+// CHECK:     fa.turn take of 2
+// CHECK-NEXT: %[[S:.*]] = fa.issue_product {{.*}} depth 64 rhs_transposed
 // V of the block before.
 // CHECK:     arith.index_cast %[[BEFORE]]
 // CHECK:     fa.wait_barrier
 // CHECK-NEXT: %[[UP:.*]] = fa.issue_product %[[P]][], {{.*}}, %[[U]] depth 96
+// CHECK-NEXT: fa.turn pass of 2
 // CHECK-NEXT: %[[SW:.*]] = fa.wait_products pending 1 %[[S]]
 // No mask in here; the weights and their sums under the product.
 // CHECK-NOT: arith.cmpi
@@ -44,6 +50,7 @@
 // CHECK:   %[[PART:.*]]:5 = scf.for
 // CHECK:     arith.cmpi slt
 // CHECK:   } {fa.blocks = "partial"}
+// CHECK:   fa.turn close of 2
 // What is left of the last block.
 // CHECK:   %[[LASTU:.*]] = fa.issue_product %[[PART]]#4[], {{.*}}, %[[PART]]#3 depth 96
 // CHECK:   %[[UEND:.*]] = fa.wait_products pending 0 %[[LASTU]]

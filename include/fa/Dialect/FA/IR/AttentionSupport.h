@@ -26,7 +26,7 @@ struct ClauseSupport {
 ArrayRef<ClauseSupport> getClauseSupport();
 
 /// The largest head dim that is compiled; all from 1 on are.
-inline constexpr int64_t kMaxHeadDim = 128;
+inline constexpr int64_t kMaxHeadDim = 256;
 
 /// Fails with a located error that names what `op` uses and the compiler lacks.
 /// `op` has passed its verifier.

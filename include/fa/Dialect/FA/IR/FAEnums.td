@@ -48,4 +48,11 @@ def FA_Layout : FA_Enum<"Layout",
       I32EnumCase<"BHSD", 0, "bhsd">,
       I32EnumCase<"BSHD", 1, "bshd">]>;
 
+def FA_TurnKind : FA_Enum<"TurnKind",
+    "what is done with a turn", [
+      I32EnumCase<"Open", 0, "open">,
+      I32EnumCase<"Take", 1, "take">,
+      I32EnumCase<"Pass", 2, "pass">,
+      I32EnumCase<"Close", 3, "close">]>;
+
 #endif // FA_DIALECT_FA_IR_FAENUMS_TD

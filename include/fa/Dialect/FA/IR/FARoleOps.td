@@ -13,6 +13,8 @@
 #define FA_DIALECT_FA_IR_FAROLEOPS_TD
 
 include "fa/Dialect/FA/IR/FABase.td"
+include "fa/Dialect/FA/IR/FAEnums.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def FA_WarpRolesOp
@@ -221,6 +223,62 @@ def FA_WaitProductsOp
   let assemblyFormat = [{
     `pending` $pending $values attr-dict `:` type($values)
   }];
+}
+
+def FA_TurnAttr : EnumAttr<FA_Dialect, FA_TurnKind, "turn">;
+
+def FA_TurnOp : FA_Op<"turn", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "lets warpgroups do something one after the other";
+  let description = [{
+    `take` waits until it is this warpgroup's turn, `pass` gives the turn to the
+    next of the first `groups` warpgroups of the block. `open` gives the first
+    one its first turn; `close`, behind as many takes as passes in every
+    warpgroup, leaves no turn behind.
+
+    ```mlir
+    fa.turn open of 2
+    scf.for ... {
+      fa.turn take of 2
+      ...
+      fa.turn pass of 2
+    }
+    fa.turn close of 2
+    ```
+  }];
+  let arguments = (ins FA_TurnAttr:$kind,
+                       ConfinedAttr<I64Attr, [IntMinValue<2>, IntMaxValue<3>]>:$groups);
+  let assemblyFormat = "$kind `of` $groups attr-dict";
+}
+
+def FA_WarpgroupBarrierOp
+    : FA_Op<"warpgroup_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a barrier of the four warps of a warpgroup";
+  let assemblyFormat = "attr-dict";
+}
+
+def FA_BulkStoreOp : FA_Op<"bulk_store", [
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "copies a warp's rows of a tile to a tensor";
+  let description = [{
+    The counterpart of `fa.bulk_copy`: what the warp wrote to its rows of
+    `source` goes to `coordinates` of the tensor, by one lane, panel by panel;
+    what lies outside the tensor is dropped. Behind it the tile may be written
+    again. `row_dim` is the tensor's dimension of the rows.
+
+    ```mlir
+    fa.bulk_store %sO[%row, %c0] columns 64 to %map[%b, %h, %i0, %c0] row_dim 2
+      : memref<128x64xf16, #wg>, !llvm.ptr
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$source, Variadic<Index>:$sourceIndices,
+                       AnyType:$map, Variadic<Index>:$coordinates,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$columns,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$row_dim);
+  let assemblyFormat = [{
+    $source `[` $sourceIndices `]` `columns` $columns `to` $map `[` $coordinates `]`
+    `row_dim` $row_dim attr-dict `:` type($source) `,` type($map)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // FA_DIALECT_FA_IR_FAROLEOPS_TD

@@ -193,6 +193,32 @@ def FASpecializeWarps : Pass<"fa-specialize-warps", "func::FuncOp"> {
                            "scf::SCFDialect"];
 }
 
+def FAStageOutputs : Pass<"fa-stage-outputs", "func::FuncOp"> {
+  let summary = "lets results leave through workgroup memory";
+  let description = [{
+    Of programs whose warps have roles. A tile that consumers store goes through
+    the tile of Q, when that has its type and is large enough, and from there as
+    boxes of its tensor. Where there is no tensor map at run time the lanes
+    store.
+
+    ```mlir
+    fa.store_tile %o, %O[%i0, %c0]
+    // becomes
+    %map = fa.tensor_map %Out box [1, 1, 16, 64]     // on the host
+    %has = fa.has_tensor_map %map
+    scf.if %has {
+      fa.warpgroup_barrier                           // all have read Q
+      fa.store_tile %o, %sQ[%c0, %c0]
+      fa.bulk_store %sQ[%c0, %c0] columns 64 to %map[%b, %h, %i0, %c0] row_dim 2
+    } else {
+      fa.store_tile %o, %O[%i0, %c0]
+    }
+    ```
+  }];
+  let dependentDialects = ["arith::ArithDialect", "LLVM::LLVMDialect",
+                           "scf::SCFDialect"];
+}
+
 def FAIssueProducts : Pass<"fa-issue-products", "func::FuncOp"> {
   let summary = "makes products of warpgroups of contractions";
   let description = [{

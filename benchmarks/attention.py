@@ -7,7 +7,7 @@
 # ===----------------------------------------------------------------------=== #
 """Figures of forward attention, with the schedule that the compiler picks.
 
-    attention.py --build=DIR --json=FILE [--target=sm_80]
+    attention.py --build=DIR --json=FILE [--target=sm_80|sm_90a]
 
 Run by ./fa bench. Head dimensions 64 and 128, causal and not, f16, all other
 extents dynamic. No GPU: machine code is read, not run; bytes, conflicts and
@@ -39,8 +39,31 @@ COMPILE_RUNS = 12
 EMULATOR_RUNS = 3
 BYTES = 2  # f16
 
-# Non-MMA instructions per MMA of the mask-free loop, by head dimension.
-MOST_PER_MMA = {64: 4.0, 128: 3.4}
+
+@dataclass(frozen=True)
+class Limits:
+    """What the figures of a target may be, by head dimension where they differ.
+    Those of the overlap are of targets whose products run by themselves."""
+
+    per_mma: dict
+    pipes: dict
+    compile_seconds: float
+    partial_per_mma: dict = None  # of the causal loop for partial blocks
+    covered: float = None  # share of instructions under a running product
+    overlapped: dict = None  # tensor-core time of one warp by its own code
+
+
+LIMITS = {
+    "sm_80": Limits({64: 4.0, 128: 3.4}, {64: 0.98, 128: 0.98}, 0.5),
+    "sm_90a": Limits(
+        {64: 3.0, 128: 1.62},
+        {64: 0.95, 128: 0.98},
+        0.6,
+        partial_per_mma={128: 2.4},
+        covered=0.7,
+        overlapped={64: 0.82, 128: 0.88},
+    ),
+}
 
 
 class BenchError(Exception):
@@ -151,6 +174,7 @@ class Bench:
 
     def __init__(self, args, folder):
         self.bin, self.target, self.folder = args.build / "bin", args.target, folder
+        self.limits = LIMITS[args.target]
         self.rows = []
 
     def add(self, case, figure, value, unit="", note="", **limits):
@@ -178,7 +202,8 @@ class Bench:
         wall, processor = map(min, zip(*seconds))
         note = f"new processes, one thread, least of {len(seconds)}; "
         note += f"least processor time {processor:.2f} s"
-        self.add(case, "source to PTX", wall, "s", note, at_most=0.5)
+        limit = self.limits.compile_seconds
+        self.add(case, "source to PTX", wall, "s", note, at_most=limit)
         if case == CASES[0]:
             self.emulator_seconds(case, source)
 
@@ -201,9 +226,21 @@ class Bench:
         limits = {
             "registers": {"at_most": 255},
             "spilled": {"at_most": 0},
-            "non-MMA per MMA": {"at_most": MOST_PER_MMA[case.head_dim]},
-            "pipes": {"at_least": 0.98},
+            "non-MMA per MMA": {"at_most": self.limits.per_mma[case.head_dim]},
+            "pipes": {"at_least": self.limits.pipes[case.head_dim]},
         }
+        if self.limits.overlapped:
+            limits |= {
+                "warnings of wgmma": {"at_most": 0},
+                "under a product": {"at_least": self.limits.covered},
+                "exponentials under a product": {"at_least": 1},
+                "tensor time alone": {
+                    "at_least": self.limits.overlapped[case.head_dim]
+                },
+            }
+        partial = (self.limits.partial_per_mma or {}).get(case.head_dim)
+        if case.causal and partial:
+            limits["non-MMA per MMA, partial blocks"] = {"at_most": partial}
         values, missing = self.read_machine_code()
         for figure, limit in limits.items():
             value, note = values.get(figure, (None, f"not measured: {missing}"))
@@ -222,6 +259,7 @@ class Bench:
         values = {
             "registers": (used["registers"], ""),
             "spilled": (stores + loads, f"{stores} stored, {loads} loaded"),
+            "warnings of wgmma": (log.count("C75"), "ptxas C75xx"),
         }
         for tool in ("cuobjdump", "nvdisasm"):
             if cuda_tools.find(tool) is None:
@@ -236,6 +274,19 @@ class Bench:
             text.translate(str.maketrans("", "", "{}'")),
         )
         values["pipes"] = (loop["pipes"], f"bound by {loop['bound_by']}")
+        if "async" in loop:
+            values["under a product"] = (loop["covered"], "of other instructions")
+            values["exponentials under a product"] = (loop["covered_ex2"], "")
+            values["tensor time alone"] = (loop["async"], "one warp by its own code")
+        # In the order of the code the one behind: the loop for partial blocks.
+        later = kernel["loops"][kernel["loops"].index(loop) + 1 :]
+        if later:
+            partial = later[0]
+            text = f"{partial['instructions']} instructions"
+            values["non-MMA per MMA, partial blocks"] = (
+                partial["non_mma_per_mma"],
+                text,
+            )
         return values, ""
 
     def emulate(self, source, length, *options):
@@ -257,8 +308,13 @@ class Bench:
         at = f"S = {length}"
         for figure, kind in (
             ("conflicts of matrix loads", "ldmatrix"),
+            ("conflicts of matrix stores", "stmatrix"),
             ("conflicts of cp.async stores", "cp_async"),
+            ("conflicts of boxes", "bulk_write"),
+            ("conflicts of wgmma", "wgmma"),
         ):
+            if shared[kind]["wavefronts"] == 0:
+                continue
             note = f"{shared[kind]['wavefronts']} wavefronts, {at}"
             self.add(case, figure, shared[kind]["conflicts"], "", note, at_most=0)
         bound = bound_bytes(length, length, case.head_dim, tile_q, case.causal)
@@ -295,14 +351,14 @@ class Bench:
         self.add(case, "emulator", min(runs), "s", note)
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--json", type=Path, required=True)
-    parser.add_argument("--target", default="sm_80")
-    args = parser.parse_args()
+    parser.add_argument("--target", default="sm_80", choices=LIMITS)
+    args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(args, Path(folder))
         try:

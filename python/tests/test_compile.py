@@ -125,7 +125,7 @@ def test_diagnostics():
     assert caught.value.diagnostics and "error" in caught.value.diagnostics[0]
     assert ":5:" in str(caught.value)
     with pytest.raises(fa.CompileError, match="head dim.*not supported yet"):
-        fa.compile(TEXT.replace("x16xf16", "x200xf16"))
+        fa.compile(TEXT.replace("x16xf16", "x300xf16"))
 
 
 MISTAKES = [

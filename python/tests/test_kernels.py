@@ -136,7 +136,7 @@ def test_the_library_runs_without_the_gil():
 
 def test_errors_in_threads_stay_in_them():
     q, k, v = arrays()
-    wide = np.zeros((1, 1, 4, 200), np.float16)
+    wide = np.zeros((1, 1, 4, 300), np.float16)
 
     def body(index):
         for _ in range(20):

@@ -349,7 +349,7 @@ gpu.module @m {
     %smem = memref.get_global @smem : memref<0xi8, #wg>
     %t = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<16x64xf16, #wg>
     %v = vector.broadcast %h : f16 to vector<16x16xf16>
-    // expected-error @below {{cannot store to a swizzled tile}}
+    // expected-error @below {{stores 16 rows of 16-bit elements to a tile in panels, from column 0 on, found 'vector<16x16xf16>' to 'memref<16x64xf16, #gpu.address_space<workgroup>>'}}
     fa.store_tile %v, %t[%c0, %c0] : vector<16x16xf16>, memref<16x64xf16, #wg>
     gpu.return
   }

@@ -147,7 +147,7 @@ void expectSameBits(const Trial &dense, const char *what,
     other.strides(role, values);
   RunResult result = other.run(countingEmulator());
   EXPECT_TRUE(bits(result) == bits(dense.runUnchecked()));
-  EXPECT_EQ(counter(result, "async.bulk_copies"), numBoxes);
+  EXPECT_EQ(counter(result, "shared.bulk_write.instructions"), numBoxes);
 }
 
 TEST(HopperCopies, OperandsWithoutMapsGiveTheSameBits) {
@@ -270,7 +270,7 @@ TEST_P(HopperRestart, AllBlocksAreDoneAgain) {
   Trial trial(form, {1, 1, 1, 64, row.keys});
   trial.seed(9);
   // Q once, and each block's K and V.
-  EXPECT_EQ(counter(trial.run(countingEmulator()), "async.bulk_copies"),
+  EXPECT_EQ(counter(trial.run(countingEmulator()), "shared.bulk_write.instructions"),
             double(1 + 2 * row.blocks));
   if (row.keys == 0)
     return;
@@ -278,7 +278,7 @@ TEST_P(HopperRestart, AllBlocksAreDoneAgain) {
   for (int64_t d = 0; d < 64; ++d)
     keys[size_t(row.huge * 64 + d)] *= 1e12;
   trial.set("key", keys);
-  EXPECT_EQ(counter(trial.run(countingEmulator()), "async.bulk_copies"),
+  EXPECT_EQ(counter(trial.run(countingEmulator()), "shared.bulk_write.instructions"),
             double(1 + 2 * 2 * row.blocks));
   expectNothingFound(trial, 4);
 }

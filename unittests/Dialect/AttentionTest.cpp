@@ -164,9 +164,9 @@ TEST_F(AttentionTest, UnsupportedIsNamed) {
 }
 
 TEST_F(AttentionTest, UnsupportedNumbersComeWithTheRange) {
-  EXPECT_EQ(unsupported("", "f16", "129"),
-            "'fa.attention' op head dim D = 129 is not supported yet, "
-            "supported are those from 1 to 128");
+  EXPECT_EQ(unsupported("", "f16", "257"),
+            "'fa.attention' op head dim D = 257 is not supported yet, "
+            "supported are those from 1 to 256");
   EXPECT_EQ(unsupported("", "f16", "?"),
             "'fa.attention' op head dim D that is not static is not supported "
             "yet");

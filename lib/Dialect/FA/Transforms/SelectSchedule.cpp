@@ -126,8 +126,17 @@ static int64_t getAvailableRegisters(const Plan &plan,
   return std::min(share, target.maxRegistersPerThread);
 }
 
+/// Registers that one product of a warpgroup needs beside its accumulators.
+static constexpr int64_t kProductRegisters = 26;
+
 /// One to three warpgroups of 64 rows, and tiles that boxes and products take.
+/// A single instruction must do with the registers that the block is launched
+/// with, before roles have shares of their own.
 static bool suitsWarpgroups(const Plan &plan, const TargetInfo &target) {
+  int64_t threads = (plan.warps + plan.producers) * kWarpSize;
+  int64_t launched = target.registersPerMultiprocessor / threads;
+  if (plan.tileKV / 2 + kProductRegisters > launched)
+    return false;
   return target.hasWarpgroupProducts && plan.warps % kWarpsPerWarpgroup == 0 &&
          plan.warps <= 3 * kWarpsPerWarpgroup &&
          plan.tileQ == kProductRows * plan.warps &&

@@ -19,8 +19,8 @@
 // CHECK-NEXT: fa.store_tile %[[V]], %{{.*}}[%{{.*}}, %{{.*}}]
 // CHECK-NEXT: }
 // A value of another type does not fit there, nor a row.
-// CHECK: %[[W:.*]] = "test.wide"
-// CHECK-NEXT: fa.store_tile %[[W]]
+// CHECK: %[[W:.*]]:2 = "test.wide"
+// CHECK-NEXT: fa.store_tile %[[W]]#0
 // CHECK-NEXT: fa.store_tile
 func.func @out(%map: !llvm.ptr, %O: memref<?x?x64xf16>, %P: memref<?x?x64xf32>, %L: memref<?xf32>, %sq: index) {
   scf.forall (%h) in (4) {

@@ -27,7 +27,7 @@ LogicalResult LaneEmitter::emitWarpRoles(WarpRolesOp op) {
   for (auto [role, region] : llvm::enumerate(op.getRoles()))
     if (!region.front().empty())
       meetingWarps += op.getWarps()[role];
-  // Launched with what 65536 registers give each thread.
+  // A block with roles has a multiprocessor, and its 65536 registers, alone.
   int64_t launched = 65536 / numThreads / 8 * 8;
   for (auto [role, region] : llvm::enumerate(op.getRoles())) {
     int64_t first = op.getFirstWarp(role) * kWarpSize;

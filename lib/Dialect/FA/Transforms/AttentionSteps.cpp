@@ -7,7 +7,9 @@
 // as their blocks need, and what that was not enough for is done again:
 //
 //   full        no mask and no cold path; notes scores that are huge
-//   partial     masks and cold path; restarts where the loop before noted some
+//   partial     masks; where a step may branch also the cold path, and a
+//               restart where the loop before noted some, else notes too
+//   exact       masks and cold path, after loops that could only note
 //   key by key  0 * NaN is NaN, so in a product of tiles a value that is not
 //               finite reaches every row of the tile, those from which its key
 //               is hidden too, and an infinite one becomes NaN in rows where

@@ -169,7 +169,7 @@ def FASpecializeWarps : Pass<"fa-specialize-warps", "func::FuncOp"> {
 
     ```mlir
     %map = fa.tensor_map %K box [1, 1, 96, 64]           // on the host
-    fa.warp_roles [8, 1, 3] registers [240, 24, 24] {
+    fa.warp_roles [8, 1, 3] registers [232, 40, 40] {
       scf.for %jb = ... {
         fa.wait_barrier %full[%stage] parity %p
         %k = fa.load_tile %sK[%stage, %c0, %c0]

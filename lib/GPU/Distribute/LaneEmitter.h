@@ -126,6 +126,9 @@ private:
   LogicalResult emitHasTensorMap(HasTensorMapOp op);
   LogicalResult emitBulkCopy(BulkCopyOp op);
   LogicalResult emitBulkStore(BulkStoreOp op);
+  void forEachPanel(MemRefType type, int64_t panels, Value address,
+                    MutableArrayRef<Value> coordinates,
+                    function_ref<void(Value)> emit);
   LogicalResult emitTurn(TurnOp op);
   LogicalResult emitWarpgroupBarrier(WarpgroupBarrierOp op);
   /// The warpgroup's number, i32.

@@ -180,6 +180,23 @@ LogicalResult LaneEmitter::emitHasTensorMap(HasTensorMapOp op) {
   return success();
 }
 
+/// Calls `emit` with the address of each panel of a tile of `type` that begins
+/// at `address`, and with `coordinates` (innermost first) moved to its columns.
+void LaneEmitter::forEachPanel(MemRefType type, int64_t panels, Value address,
+                               MutableArrayRef<Value> coordinates,
+                               function_ref<void(Value)> emit) {
+  int64_t columns = kPanelBytes * 8 / type.getElementTypeBitWidth();
+  int64_t rows = *std::prev(type.getShape().end(), 2);
+  Value column = coordinates.front();
+  auto plus = [&](Value a, int64_t c) -> Value {
+    return c == 0 ? a : arith::AddIOp::create(b, a, constantI32(c)).getResult();
+  };
+  for (int64_t panel = 0; panel < panels; ++panel) {
+    coordinates.front() = plus(column, panel * columns);
+    emit(plus(address, panel * rows * kPanelBytes));
+  }
+}
+
 LogicalResult LaneEmitter::emitBulkCopy(BulkCopyOp op) {
   FailureOr<TileAddress> dest = resolve(op, op.getDest());
   FailureOr<Value> barrier = barrierAt(op, op.getBarriers(), op.getIndex());
@@ -202,16 +219,9 @@ LogicalResult LaneEmitter::emitBulkCopy(BulkCopyOp op) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   createBarrierExpect(b, op.getLoc(), *barrier, panels * rows * kPanelBytes);
-  Value column = coordinates.front();
-  for (int64_t panel = 0; panel < panels; ++panel) {
-    auto plus = [&](Value a, int64_t c) -> Value {
-      return c == 0 ? a
-                    : arith::AddIOp::create(b, a, constantI32(c)).getResult();
-    };
-    coordinates.front() = plus(column, panel * kPanelBytes / bytes);
-    createTensorCopy(b, op.getLoc(), plus(address, panel * rows * kPanelBytes),
-                     op.getMap(), coordinates, *barrier);
-  }
+  forEachPanel(type, panels, address, coordinates, [&](Value panel) {
+    createTensorCopy(b, op.getLoc(), panel, op.getMap(), coordinates, *barrier);
+  });
   dead.push_back(op);
   return success();
 }
@@ -241,16 +251,9 @@ LogicalResult LaneEmitter::emitBulkStore(BulkStoreOp op) {
   auto branch = scf::IfOp::create(b, isFirstLane(), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  Value column = coordinates.front();
-  auto plus = [&](Value a, int64_t c) -> Value {
-    return c == 0 ? a : arith::AddIOp::create(b, a, constantI32(c)).getResult();
-  };
-  for (int64_t panel = 0; panel < panels; ++panel) {
-    coordinates.front() = plus(column, panel * kPanelBytes / bytes);
-    createTensorStore(b, op.getLoc(),
-                      plus(address, panel * type.getDimSize(0) * kPanelBytes),
-                      op.getMap(), coordinates);
-  }
+  forEachPanel(type, panels, address, coordinates, [&](Value panel) {
+    createTensorStore(b, op.getLoc(), panel, op.getMap(), coordinates);
+  });
   createTensorStoreWait(b, op.getLoc());
   dead.push_back(op);
   return success();

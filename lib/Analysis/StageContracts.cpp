@@ -35,12 +35,12 @@ bool isFAOp(Operation *op) {
 
 /// A word of the tile program, as opposed to attention itself.
 bool isTileOp(Operation *op) {
-  return isa<LoadTileOp, StoreTileOp, TileIndexOp, RowSumOp, NoteRowsOp,
-             AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp, CommitCopiesOp,
-             WaitCopiesOp, TraceStateOp, WarpRolesOp, InitBarriersOp, ArriveOp,
-             WaitBarrierOp, TensorMapOp, HasTensorMapOp, BulkCopyOp,
-             FenceAsyncOp, IssueProductOp, WaitProductsOp, TurnOp,
-             WarpgroupBarrierOp, BulkStoreOp>(op);
+  return isa<LoadTileOp, GatherOp, StoreTileOp, TileIndexOp, RowSumOp,
+             NoteRowsOp, AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp,
+             CommitCopiesOp, WaitCopiesOp, TraceStateOp, WarpRolesOp,
+             InitBarriersOp, ArriveOp, WaitBarrierOp, TensorMapOp,
+             HasTensorMapOp, BulkCopyOp, FenceAsyncOp, IssueProductOp,
+             WaitProductsOp, TurnOp, WarpgroupBarrierOp, BulkStoreOp>(op);
 }
 
 /// Calls `check` with each type of a result or block argument under `root`.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "Attention.h"
 #include "CallArrays.h"
+#include "Compile.h"
 
 #include "fa/Runner/Oracle.h"
 
@@ -24,6 +25,24 @@ Outcome checkKnown(const farun::Entry &entry) {
                          "'",
                      operand.role);
   }
+  return std::nullopt;
+}
+
+/// Only the compiler reads regions: what it writes down of them in a manifest.
+Outcome readRegions(const AttentionOp &op, const char *region,
+                    farun::Entry &entry) {
+  CompileRequest request;
+  request.text = op.text();
+  request.name = "attention.mlir";
+  request.target = farun::kDefaultTarget;
+  CompileResult compiled;
+  if (Outcome failure = compileText(request, compiled)) {
+    failure->argument = region;
+    return failure;
+  }
+  const farun::Attention &read = compiled.program.manifest.entries[0].attention;
+  entry.attention.score = read.score;
+  entry.attention.visible = read.visible;
   return std::nullopt;
 }
 
@@ -130,12 +149,10 @@ fa_status fa_attention_reference(const fa_attention *attention,
     AttentionOp op;
     if (Outcome failure = op.read(attention))
       return failure;
-    if (const char *region = op.findRegion())
-      return Failure(FA_ERROR_UNSUPPORTED,
-                     "the oracle does not evaluate the region of '" +
-                         std::string(region) + "'",
-                     region);
     farun::Entry entry = op.entry();
+    if (const char *region = op.findRegion())
+      if (Outcome failure = readRegions(op, region, entry))
+        return failure;
     EntryView view(entry);
     Reference reference{view, {}, {}};
     if (Outcome failure = reference.read(inputs, input_count, results,

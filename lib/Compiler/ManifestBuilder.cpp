@@ -159,6 +159,40 @@ FailureOr<farun::StructuralMask> buildMask(func::FuncOp func,
   return mask;
 }
 
+/// RegionFacts.h says how a region is written down.
+FailureOr<farun::RegionProgram> buildRegion(func::FuncOp func,
+                                            Attribute attribute) {
+  Fields fields(func, attribute, kAttentionAttr);
+  farun::RegionProgram region;
+  region.result = static_cast<int>(fields.integer("result"));
+  for (Attribute one : fields.array("values")) {
+    Fields value(func, one, kAttentionAttr);
+    farun::RegionValue read;
+    const farun::RegionOpFacts *facts = farun::findRegionOp(value.string("op"));
+    std::optional<farun::ElementType> type =
+        farun::parseElementType(value.string("type"));
+    if (value.good() && (!facts || !type))
+      value.fail() << "has an op of a region or a type that no launcher knows";
+    for (Attribute argument : value.array("arguments"))
+      if (auto number = dyn_cast<IntegerAttr>(argument))
+        read.arguments.push_back(static_cast<int>(number.getInt()));
+    if (!value.good())
+      return failure();
+    read.op = facts->op;
+    read.type = *type;
+    if (auto number = value.optional<FloatAttr>("value"))
+      read.number = number.getValueAsDouble();
+    if (auto number = value.optional<IntegerAttr>("value"))
+      read.integer = number.getInt();
+    if (auto operand = value.optional<IntegerAttr>("operand"))
+      read.operand = static_cast<int>(operand.getInt());
+    region.values.push_back(std::move(read));
+  }
+  if (!fields.good())
+    return failure();
+  return region;
+}
+
 farun::Schedule buildSchedule(ScheduleAttr attr) {
   farun::Schedule schedule;
   schedule.tileQ = attr.getTileQ().value_or(0);
@@ -179,6 +213,14 @@ FailureOr<farun::Attention> buildAttention(func::FuncOp func) {
                           : std::numeric_limits<double>::quiet_NaN();
   if (auto softcap = fields.optional<FloatAttr>("softcap"))
     attention.softcap = softcap.getValueAsDouble();
+  for (auto [name, region] : {std::pair("score", &attention.score),
+                              std::pair("visible", &attention.visible)})
+    if (auto described = fields.optional<DictionaryAttr>(name)) {
+      FailureOr<farun::RegionProgram> built = buildRegion(func, described);
+      if (failed(built))
+        return failure();
+      *region = std::move(*built);
+    }
   if (auto dropout = fields.optional<FloatAttr>("dropout"))
     attention.dropout = dropout.getValueAsDouble();
   for (Attribute attribute : fields.array("masks")) {

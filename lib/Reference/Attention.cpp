@@ -128,6 +128,7 @@ private:
     for (int64_t d = 0; d < s.headDim; ++d)
       q[size_t(d)] = s.query.at(b, h, i, d);
     products(q, exact.keyT, s.keys, visible, scores.data());
+    dots = scores;
     auto isBlocked = [&](int64_t j) {
       double &score = scores[size_t(j)];
       score = s.score(score, b, h, i, j);
@@ -228,7 +229,7 @@ private:
     for (int64_t j : visible.list)
       largest =
           std::max(largest, std::abs(problem.scale) * absolute[size_t(j)] +
-                                s.added(b, h, i, j));
+                                s.added(dots[size_t(j)], b, h, i, j));
     evidence.scoreScale[size_t(r)] = largest;
 
     plainQ.resize(size_t(s.headDim));
@@ -327,6 +328,7 @@ private:
   Result &result;
   VisibleKeys visible;
   std::vector<double> scores, absolute;
+  std::vector<double> dots; ///< q.k, before the clauses
   std::vector<double> kept; ///< by key: what dropout makes of a weight 1
   std::vector<float> plainScores, plainQ;
   std::vector<double> q, out;

@@ -12,6 +12,7 @@
 #include "Semantics.h"
 
 #include "Philox.h"
+#include "Region.h"
 
 #include <cmath>
 #include <limits>
@@ -92,6 +93,16 @@ Status Semantics::readShapes() {
     return status;
   if (Status status = checkSegments(); !status)
     return status;
+  if (p.score)
+    if (Status s = checkRegion(*p.score, "score",
+                               farun::RegionProgram::kScoreArguments);
+        !s)
+      return s;
+  if (p.visible)
+    if (Status s = checkRegion(*p.visible, "visible",
+                               farun::RegionProgram::kVisibleArguments);
+        !s)
+      return s;
   if (Status s = checkVector(p.alibi, "alibi", queryHeads, "Hq"); !s)
     return s;
   if (Status s = checkVector(p.sink, "sink", queryHeads, "Hq"); !s)
@@ -216,7 +227,8 @@ bool Semantics::sharesSegment(int64_t b, int64_t i, int64_t j) const {
 bool Semantics::isVisible(int64_t b, int64_t h, int64_t i, int64_t j) const {
   return isStructurallyVisible(b, i, j) &&
          (!problem->mask || mask.at(b, h, i, j) != 0.0) &&
-         (!problem->qSegments || sharesSegment(b, i, j));
+         (!problem->qSegments || sharesSegment(b, i, j)) &&
+         (!problem->visible || evaluateVisible(*problem->visible, b, h, i, j));
 }
 
 double Semantics::alibi(int64_t b, int64_t h, int64_t i, int64_t j) const {
@@ -229,11 +241,18 @@ double Semantics::alibi(int64_t b, int64_t h, int64_t i, int64_t j) const {
   return -slope * std::abs(double(i + offset(b, isBottomRight) - j));
 }
 
-template <typename T>
-T Semantics::score(T dot, int64_t b, int64_t h, int64_t i, int64_t j) const {
+template <typename T> T Semantics::cappedScore(T dot) const {
   T s = T(problem->scale) * dot;
   if (problem->softcap)
     s = T(*problem->softcap) * std::tanh(s / T(*problem->softcap));
+  return s;
+}
+
+template <typename T>
+T Semantics::score(T dot, int64_t b, int64_t h, int64_t i, int64_t j) const {
+  T s = cappedScore(dot);
+  if (problem->score)
+    s = evaluateScore(*problem->score, s, b, h, i, j);
   if (problem->alibi)
     s += T(alibi(b, h, i, j));
   if (problem->bias)
@@ -245,8 +264,13 @@ template double Semantics::score(double, int64_t, int64_t, int64_t,
 template float Semantics::score(float, int64_t, int64_t, int64_t,
                                 int64_t) const;
 
-double Semantics::added(int64_t b, int64_t h, int64_t i, int64_t j) const {
+double Semantics::added(double dot, int64_t b, int64_t h, int64_t i,
+                        int64_t j) const {
   double sum = 0.0;
+  if (problem->score) {
+    double before = cappedScore(dot);
+    sum = evaluateScore(*problem->score, before, b, h, i, j) - before;
+  }
   if (problem->alibi)
     sum += alibi(b, h, i, j);
   if (problem->bias)

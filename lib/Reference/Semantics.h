@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The oracle's definition of a score and of visibility, clause by clause in
-// the fixed order: scale, softcap, ALiBi, bias, masks, sink, dropout. Written
-// from the documentation, never from the compiler.
+// the fixed order: scale, softcap, score region, ALiBi, bias, masks, sink,
+// dropout. Written from the documentation, never from the compiler.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_LIB_REFERENCE_SEMANTICS_H
@@ -55,8 +55,8 @@ public:
   template <typename T>
   T score(T dot, int64_t b, int64_t h, int64_t i, int64_t j) const;
 
-  /// |what ALiBi and bias add|.
-  double added(int64_t b, int64_t h, int64_t i, int64_t j) const;
+  /// |what the score region, ALiBi and bias add| to the score of q.k = `dot`.
+  double added(double dot, int64_t b, int64_t h, int64_t i, int64_t j) const;
 
   /// The sink's logit of head h; -inf without one.
   double sink(int64_t h) const;
@@ -74,6 +74,7 @@ private:
                             const char *name, int64_t extent,
                             const char *extentName) const;
   /// What bottom_right adds to i: keys - queries of this batch.
+  template <typename T> T cappedScore(T dot) const;
   int64_t offset(int64_t b, bool isBottomRight) const;
   double alibi(int64_t b, int64_t h, int64_t i, int64_t j) const;
   bool sharesSegment(int64_t b, int64_t i, int64_t j) const;

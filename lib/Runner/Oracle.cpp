@@ -56,6 +56,8 @@ Status placeUse(faref::Problem &problem, const std::string &role,
     problem.value = array.view();
   else if (role == "scale")
     problem.scale = array.get(0);
+  else if (role.rfind("region", 0) == 0)
+    return {}; // read by the program of a region
   else if (role == "seed")
     placeSeed(problem, array);
   else if (std::optional<ArrayView> *slot = optionalSlot(problem, role))
@@ -98,6 +100,17 @@ Expected<faref::Problem> makeProblem(const Entry &entry,
   problem.masks = attention.masks;
   if (attention.dropout)
     problem.dropout = faref::Dropout{*attention.dropout, 0};
+  auto region = [&](const std::optional<RegionProgram> &program) {
+    std::optional<faref::Region> read;
+    if (program) {
+      read.emplace().program = *program;
+      for (const Array &array : arrays)
+        read->operands.push_back(array.view());
+    }
+    return read;
+  };
+  problem.score = region(attention.score);
+  problem.visible = region(attention.visible);
   problem.isBSHD = attention.layout == "bshd";
   problem.emptyRow = attention.emptyRow == "nan" ? faref::EmptyRow::NaN
                      : attention.emptyRow == "uniform"

@@ -212,7 +212,18 @@ private:
 
 } // namespace
 
+/// "region0.1": a dimension of what a region reads, which has no other name.
+static bool isRegionExtent(std::string_view name) {
+  constexpr std::string_view prefix = "region";
+  return name.size() > prefix.size() &&
+         name.substr(0, prefix.size()) == prefix &&
+         name.find_first_not_of("0123456789.", prefix.size()) ==
+             std::string_view::npos;
+}
+
 bool isExtentName(std::string_view name) {
+  if (isRegionExtent(name))
+    return true;
   return std::find(std::begin(kNames), std::end(kNames), name) !=
          std::end(kNames);
 }

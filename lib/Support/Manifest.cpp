@@ -68,6 +68,30 @@ Json maskJson(const StructuralMask &mask) {
   return json;
 }
 
+/// JSON has no infinities and no NaN.
+Json floatJson(double number) {
+  if (std::isfinite(number))
+    return number;
+  return std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf";
+}
+
+Json regionJson(const RegionProgram &region) {
+  Json values = Json::array();
+  for (const RegionValue &value : region.values) {
+    Json json = {{"op", kRegionOps[size_t(value.op)].name},
+                 {"type", name(value.type)}};
+    if (value.op == RegionOp::Constant)
+      json["value"] =
+          isFloat(value.type) ? floatJson(value.number) : Json(value.integer);
+    if (value.operand >= 0)
+      json["operand"] = value.operand;
+    if (!value.arguments.empty())
+      json["arguments"] = value.arguments;
+    values.push_back(json);
+  }
+  return {{"values", values}, {"result", region.result}};
+}
+
 Json attentionJson(const Attention &attention) {
   Json masks = Json::array();
   for (const StructuralMask &mask : attention.masks)
@@ -87,6 +111,10 @@ Json attentionJson(const Attention &attention) {
                  {"splits", schedule.splits}}}};
   if (attention.softcap)
     json["softcap"] = *attention.softcap;
+  if (attention.score)
+    json["score"] = regionJson(*attention.score);
+  if (attention.visible)
+    json["visible"] = regionJson(*attention.visible);
   if (attention.dropout)
     json["dropout"] = *attention.dropout;
   return json;

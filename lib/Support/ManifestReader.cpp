@@ -77,6 +77,9 @@ private:
                  const Operand &read);
   void readOperand(const JsonNode &operand);
   StructuralMask readMask(const JsonNode &mask) const;
+  RegionProgram readRegion(const JsonNode &region, int numArguments,
+                           ElementType result) const;
+  RegionValue readRegionValue(const JsonNode &value, int number) const;
   void readAttention(const JsonNode &attention);
   void checkLayout(const JsonNode &layout) const;
   void readParameter(const JsonNode &parameter);
@@ -209,6 +212,72 @@ StructuralMask EntryReader::readMask(const JsonNode &mask) const {
   return read;
 }
 
+RegionValue EntryReader::readRegionValue(const JsonNode &value,
+                                         int number) const {
+  value.expectKeys({"op", "type", "value", "operand", "arguments"});
+  RegionValue read;
+  const RegionOpFacts *facts = findRegionOp(value["op"].string());
+  if (!facts) {
+    value["op"].fail("is " + quote(value["op"].string()) +
+                     ", which is no op of a region");
+    return read;
+  }
+  read.op = facts->op;
+  read.type = *parseElementType(
+      value["type"].choice({"i1", "i32", "i64", "f32", "f16", "bf16"}));
+  if (value.has("arguments"))
+    for (const JsonNode &argument : value["arguments"].elements())
+      read.arguments.push_back(argument.index(size_t(number), "values"));
+  int arity = facts->arity;
+  if (read.op == RegionOp::Constant) {
+    JsonNode constant = value["value"];
+    if (!isFloat(read.type))
+      read.integer = constant.integer(std::numeric_limits<int64_t>::min(),
+                                      std::numeric_limits<int64_t>::max());
+    else if (constant.isString())
+      read.number = std::stod(constant.choice({"inf", "-inf", "nan"}));
+    else
+      read.number = constant.number();
+  }
+  bool isLoad = read.op == RegionOp::Load;
+  if (isLoad || read.op == RegionOp::Operand) {
+    read.operand = value["operand"].index(entry.operands.size(), "operands");
+    if (value.failed())
+      return read;
+    const Operand &operand = entry.operands[size_t(read.operand)];
+    bool fits =
+        operand.type == read.type &&
+        operand.kind == (isLoad ? OperandKind::Input : OperandKind::Scalar);
+    if (!fits)
+      value["operand"].fail("is " + std::to_string(read.operand) +
+                            ", an operand of another kind or type");
+    arity = int(operand.shape.size());
+  }
+  if (int(read.arguments.size()) != arity)
+    value.fail("has " + std::to_string(read.arguments.size()) +
+               " arguments; accepted are " + std::to_string(arity));
+  return read;
+}
+
+RegionProgram EntryReader::readRegion(const JsonNode &region, int numArguments,
+                                      ElementType result) const {
+  region.expectKeys({"values", "result"});
+  RegionProgram read;
+  int number = numArguments;
+  for (const JsonNode &value : region["values"].elements())
+    read.values.push_back(readRegionValue(value, number++));
+  read.result = region["result"].index(size_t(number), "values");
+  // The first argument of a score region is a score.
+  bool fits =
+      read.result < numArguments
+          ? read.result == 0 && result == ElementType::F32
+          : read.values[size_t(read.result - numArguments)].type == result;
+  if (!region.failed() && !fits)
+    region["result"].fail("is a value of another type than " +
+                          std::string(farun::name(result)));
+  return read;
+}
+
 /// The order of heads and rows in the operands must be that of the layout.
 void EntryReader::checkLayout(const JsonNode &layout) const {
   bool isBSHD = layout.string() == "bshd";
@@ -229,8 +298,8 @@ void EntryReader::checkLayout(const JsonNode &layout) const {
 }
 
 void EntryReader::readAttention(const JsonNode &attention) {
-  attention.expectKeys({"scale", "softcap", "dropout", "masks", "layout",
-                        "empty_row", "schedule"});
+  attention.expectKeys({"scale", "softcap", "score", "visible", "dropout",
+                        "masks", "layout", "empty_row", "schedule"});
   Attention &read = entry.attention;
   JsonNode scale = attention["scale"];
   bool hasOperand = roles.count("scale");
@@ -249,6 +318,13 @@ void EntryReader::readAttention(const JsonNode &attention) {
       attention["softcap"].fail("must be above 0 and, like its reciprocal, "
                                 "finite in f32");
   }
+  if (attention.has("score"))
+    read.score = readRegion(attention["score"], RegionProgram::kScoreArguments,
+                            ElementType::F32);
+  if (attention.has("visible"))
+    read.visible =
+        readRegion(attention["visible"], RegionProgram::kVisibleArguments,
+                   ElementType::I1);
   bool hasSeed = roles.count("seed");
   if (hasSeed != attention.has("dropout"))
     attention.fail(hasSeed

@@ -45,7 +45,6 @@ CLAUSES = {
     },
 }
 REFUSED = {
-    *("score", "visible"),
     *("q_offsets", "page_table", "precision", "q"),
 }
 COMBINED = {
@@ -118,7 +117,9 @@ def test_form_is_right_or_refused(argument):
     oracle.check_near(out, expected, bound)
 
 
-def test_the_oracle_refuses_what_it_does_not_know():
-    for name, region in (("score", halved), ("visible", causal_later)):
-        with pytest.raises(ValueError, match=name):
-            fa.reference.attention(*arrays(), **{name: region})
+def test_the_oracle_knows_regions():
+    q, k, v = arrays()
+    clauses = {"score": halved, "visible": causal_later, "kv_lengths": [9]}
+    out = fa.reference.attention(q, k, v, **clauses)
+    expected, _ = oracle.attention(q, k, v, **clauses)
+    np.testing.assert_allclose(out, expected, atol=1e-6)

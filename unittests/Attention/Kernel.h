@@ -114,6 +114,11 @@ public:
   Trial &setAll(const std::string &role, double value);
   /// Strides in elements; see RunSpec::strides.
   Trial &strides(const std::string &role, const Shape &values);
+  /// An extent of what a region reads, "region0.1".
+  Trial &dim(const std::string &name, int64_t value) {
+    spec.dims[name] = value;
+    return *this;
+  }
   Trial &seed(uint64_t value) {
     spec.seed = value;
     return *this;

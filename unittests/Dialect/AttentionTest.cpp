@@ -153,9 +153,6 @@ TEST_F(AttentionTest, UnsupportedIsNamed) {
   auto message = [](const std::string &what) {
     return "'fa.attention' op " + what + " is not supported yet";
   };
-  EXPECT_EQ(unsupported("score { ^bb0(%s0: f32, %b0: index, %h0: index, "
-                        "%i0: index, %j0: index): fa.yield %s0 : f32 }"),
-            message("'score'"));
   EXPECT_EQ(unsupported("{schedule = #fa.schedule<splits = 2>}"),
             message("'schedule with splits above 1'"));
   for (std::string word : {"tf32", "tf32x3"})

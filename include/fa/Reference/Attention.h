@@ -43,6 +43,12 @@ struct Dropout {
   uint64_t seed = 0;
 };
 
+/// A score or visibility region, with what it reads.
+struct Region {
+  farun::RegionProgram program;
+  std::vector<ArrayView> operands; ///< by the numbers in the program
+};
+
 /// One attention. Views may have any strides; shapes are in the order that
 /// `isBSHD` names for Q, K, V (and O), and broadcast from the right elsewhere.
 struct Problem {
@@ -54,9 +60,11 @@ struct Problem {
   /// The clauses in the order in which they act.
   double scale = 1.0;
   std::optional<double> softcap;
+  std::optional<Region> score;
   std::optional<ArrayView> alibi; ///< slopes [Hq]
   std::optional<ArrayView> bias;  ///< broadcast to [B, Hq, Sq, Sk]
   std::vector<farun::StructuralMask> masks;
+  std::optional<Region> visible;
   std::optional<ArrayView> mask;       ///< true = visible, broadcast like bias
   std::optional<ArrayView> qSegments;  ///< [B, Sq], with kvSegments
   std::optional<ArrayView> kvSegments; ///< [B, Sk]

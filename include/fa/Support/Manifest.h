@@ -13,6 +13,7 @@
 #ifndef FA_SUPPORT_MANIFEST_H
 #define FA_SUPPORT_MANIFEST_H
 
+#include "fa/Support/RegionProgram.h"
 #include "fa/Support/TensorMap.h"
 
 #include <array>
@@ -86,6 +87,7 @@ struct Attention {
   /// when a scalar operand of role "scale" carries it.
   double scale = 0.0;
   std::optional<double> softcap;
+  std::optional<RegionProgram> score, visible;
   std::vector<StructuralMask> masks;
   /// The probability; a scalar operand of role "seed" comes with it.
   std::optional<double> dropout;

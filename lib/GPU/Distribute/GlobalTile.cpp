@@ -94,6 +94,32 @@ LogicalResult LaneEmitter::emitEachRow(LoadTileOp op, const TileAddress &source,
   return success();
 }
 
+LogicalResult LaneEmitter::emitGather(GatherOp op) {
+  FailureOr<TileAddress> source = resolvePlain(op, op.getSource());
+  FailureOr<LaneShare> share = layoutOf(op, op.getResult());
+  if (failed(source) || failed(share))
+    return failure();
+  LaneShare scalars = *share;
+  scalars.packed = false;
+  scalars.type = source->type.getElementType();
+  SmallVector<Values> indices;
+  for (Value index : op.getIndices())
+    indices.push_back(shareOf(index));
+  Values values(scalars.size());
+  for (auto [n, value] : llvm::enumerate(values)) {
+    SmallVector<Value> place;
+    for (const Values &index : indices) {
+      Value wide = index[n];
+      if (!wide.getType().isInteger(64))
+        wide = arith::ExtSIOp::create(b, b.getI64Type(), wide);
+      place.push_back(wide);
+    }
+    value = loadElement(scalars.type, element(*source, place));
+  }
+  replaceWithShare(op, repack(scalars, *share, std::move(values)));
+  return success();
+}
+
 LogicalResult LaneEmitter::emitScalarLoad(memref::LoadOp op) {
   FailureOr<TileAddress> source = resolvePlain(op, op.getMemRef());
   if (failed(source))

@@ -294,7 +294,7 @@ static bool isView(Value memref) {
 }
 
 static bool takesViews(Operation *op) {
-  return isa<LoadTileOp, StoreTileOp, vector::TransferReadOp,
+  return isa<LoadTileOp, GatherOp, StoreTileOp, vector::TransferReadOp,
              vector::TransferWriteOp, TraceStateOp, CopyTileOp, CopyAlignedOp,
              memref::LoadOp, memref::SubViewOp, memref::CastOp, InitBarriersOp,
              ArriveOp, WaitBarrierOp, BulkCopyOp, BulkStoreOp, IssueProductOp>(
@@ -327,6 +327,7 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
       .Case([&](vector::TransferReadOp op) { return emitTransferRead(op); })
       .Case([&](vector::TransferWriteOp op) { return emitTransferWrite(op); })
       .Case([&](LoadTileOp op) { return emitLoadTile(op); })
+      .Case([&](GatherOp op) { return emitGather(op); })
       .Case([&](StoreTileOp op) { return emitStoreTile(op); })
       .Case([&](TileIndexOp op) { return emitTileIndex(op); })
       .Case([&](RowSumOp op) { return emitRowSum(op); })

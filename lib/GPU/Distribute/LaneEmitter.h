@@ -170,6 +170,7 @@ private:
                             SmallVector<Value> indices);
   LogicalResult emitMatrixLoad(LoadTileOp op);
   LogicalResult emitStoreTile(StoreTileOp op);
+  LogicalResult emitGather(GatherOp op);
   LogicalResult emitScalarLoad(memref::LoadOp op);
   LogicalResult emitTraceState(TraceStateOp op);
   /// An i1 takes a byte.

@@ -9,6 +9,10 @@
 #include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "fa/Support/Limits.h"
 #include "fa/Support/Manifest.h"
+#include "fa/Support/RegionProgram.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -52,8 +56,8 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"kv_offsets", false, [](Op op) { return bool(op.getKvOffsets()); }},
       {"pages", false, [](Op op) { return bool(op.getPages()); }},
       {"dropout", true, [](Op op) { return bool(op.getDropoutAttr()); }},
-      {"score", false, [](Op op) { return op.hasScore(); }},
-      {"visible", false, [](Op op) { return op.hasVisible(); }},
+      {"score", true, [](Op op) { return op.hasScore(); }},
+      {"visible", true, [](Op op) { return op.hasVisible(); }},
       {"lse", true, [](Op op) { return bool(op.getLse()); }},
       {"layout = bshd", true,
        [](Op op) { return op.getLayoutKind() == Layout::BSHD; }},
@@ -138,6 +142,44 @@ static LogicalResult checkNotEmpty(AttentionOp op) {
   return success();
 }
 
+std::string mlir::fa::getRegionOpName(Operation *op) {
+  std::string name = op->getName().getStringRef().str();
+  if (isa<arith::ConstantOp>(op))
+    name = "constant";
+  else if (isa<memref::LoadOp, tensor::ExtractOp>(op))
+    name = "load";
+  else if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    name += " " + stringifyCmpIPredicate(compare.getPredicate()).str();
+  else if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    name += " " + stringifyCmpFPredicate(compare.getPredicate()).str();
+  return farun::findRegionOp(name) ? name : "";
+}
+
+static bool isRegionType(Type type) {
+  return type.isF32() || type.isF16() || type.isBF16() ||
+         isa<IndexType>(type) || type.isInteger(1) || type.isInteger(32) ||
+         type.isInteger(64);
+}
+
+/// A region is compiled, and written down for the oracle, op by op.
+static LogicalResult checkRegion(AttentionOp op, StringRef name,
+                                 Region &region) {
+  if (region.empty())
+    return success();
+  for (Operation &inner : region.front().without_terminator()) {
+    if (getRegionOpName(&inner).empty())
+      return inner.emitOpError("in the ")
+             << name << " region is not supported yet";
+    for (Type type : inner.getResultTypes())
+      if (!isRegionType(type))
+        return inner.emitOpError("in the ")
+               << name << " region gives " << type
+               << ", which is not supported yet; supported are f32, f16, bf16, "
+                  "i1, i32, i64 and index";
+  }
+  return success();
+}
+
 LogicalResult mlir::fa::checkSupported(AttentionOp op) {
   for (const ClauseSupport &clause : getClauseSupport())
     if (!clause.isSupported && clause.isUsed(op))
@@ -148,7 +190,10 @@ LogicalResult mlir::fa::checkSupported(AttentionOp op) {
     return op.emitOpError("element type ")
            << type << " is not supported yet, supported are f16, bf16 and f32";
   AttentionDims dims = op.getDims();
-  return success(succeeded(checkOwnOuts(op)) && succeeded(checkNotEmpty(op)) &&
+  return success(succeeded(checkOwnOuts(op)) &&
+                 succeeded(checkRegion(op, "score", op.getScore())) &&
+                 succeeded(checkRegion(op, "visible", op.getVisible())) &&
+                 succeeded(checkNotEmpty(op)) &&
                  succeeded(checkPositions(op)) && succeeded(checkScale(op)) &&
                  succeeded(checkSoftcap(op)) &&
                  succeeded(checkHeadDim(op, "D", dims.D)) &&

@@ -42,6 +42,23 @@ LogicalResult LoadTileOp::verify() {
                     getIndices().size());
 }
 
+LogicalResult GatherOp::verify() {
+  auto source = cast<MemRefType>(getSource().getType());
+  auto result = cast<VectorType>(getResult().getType());
+  if (static_cast<int64_t>(getIndices().size()) != source.getRank())
+    return emitOpError("expected ")
+           << source.getRank() << " indices, one for each dimension of "
+           << source << ", found " << getIndices().size();
+  if (result.getElementType() != source.getElementType())
+    return emitOpError("loads ")
+           << result.getElementType() << " from " << source;
+  for (Type index : getIndices().getTypes())
+    if (cast<VectorType>(index).getShape() != result.getShape())
+      return emitOpError("expected indices of the shape of ")
+             << result << ", found " << index;
+  return success();
+}
+
 LogicalResult StoreTileOp::verify() {
   return verifyTile(*this, cast<VectorType>(getValue().getType()),
                     cast<MemRefType>(getDest().getType()), getIndices().size());

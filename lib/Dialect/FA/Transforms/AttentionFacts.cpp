@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionFacts.h"
+#include "RegionFacts.h"
 #include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Target/TargetInfo.h"
@@ -94,7 +95,15 @@ static BlockArgument findArgument(Value value) {
   return dyn_cast<BlockArgument>(seeThroughCasts(value));
 }
 
+static std::string printWholeType(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
 static std::string printType(Type type) {
+  if (isa<IndexType>(type))
+    return "i64"; // as kernels are handed it
   std::string text;
   llvm::raw_string_ostream(text) << getElementTypeOrSelf(type);
   return text;
@@ -143,13 +152,31 @@ std::string mlir::fa::whyNotOnArguments(func::FuncOp func, AttentionOp op) {
       text += ", but made by '" + def->getName().getStringRef().str() + "'";
     return text;
   }
+  for (Value value : getRegionInputs(op))
+    if (!findArgument(value))
+      return "its regions use a value of type " +
+             printWholeType(value.getType()) + " that is no argument";
   return "";
+}
+
+/// The arguments that regions read, in the order of the function's.
+static SmallVector<BlockArgument> findRegionArguments(func::FuncOp func,
+                                                      AttentionOp op) {
+  SetVector<Value> values = getRegionInputs(op);
+  SmallVector<BlockArgument> result;
+  for (BlockArgument argument : func.getArguments())
+    if (llvm::any_of(values, [&](Value value) {
+          return findArgument(value) == argument;
+        }))
+      result.push_back(argument);
+  return result;
 }
 
 static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {
   Builder b(func.getContext());
   SmallVector<AttentionOperand> operands = op.getShapedOperands();
   SmallVector<Attribute> result;
+  SmallVector<BlockArgument> ofRegions = findRegionArguments(func, op);
   for (BlockArgument argument : func.getArguments()) {
     const auto *operand = llvm::find_if(operands, [&](AttentionOperand &o) {
       return findArgument(o.value) == argument;
@@ -166,6 +193,19 @@ static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {
       kind = "scalar";
     } else if (!isa<ShapedType>(argument.getType())) {
       kind = "scalar";
+    }
+    std::string ownRole;
+    SmallVector<std::string> ownDims;
+    SmallVector<StringRef> ownDimNames;
+    if (auto it = llvm::find(ofRegions, argument);
+        role == "none" && it != ofRegions.end()) {
+      ownRole = "region" + std::to_string(it - ofRegions.begin());
+      role = ownRole;
+      if (auto shaped = dyn_cast<ShapedType>(argument.getType()))
+        for (int64_t dim = 0; dim < shaped.getRank(); ++dim)
+          ownDims.push_back(ownRole + "." + std::to_string(dim));
+      llvm::append_range(ownDimNames, ownDims);
+      dims = ownDimNames;
     }
     result.push_back(
         describeOperand(b, role, kind, argument.getType(), dims,
@@ -189,6 +229,11 @@ void mlir::fa::recordAttention(func::FuncOp func, AttentionOp op) {
     facts.push_back(b.getNamedAttr("scale", b.getF64FloatAttr(*scale)));
   if (FloatAttr softcap = op.getSoftcapAttr())
     facts.push_back(b.getNamedAttr("softcap", softcap));
+  for (auto [name, region] : {std::pair("score", &op.getScore()),
+                              std::pair("visible", &op.getVisible())})
+    if (!region->empty())
+      facts.push_back(
+          b.getNamedAttr(name, describeRegion(*region, findArgument)));
   if (FloatAttr dropout = op.getDropoutAttr())
     facts.push_back(b.getNamedAttr("dropout", dropout));
   if (ScheduleAttr schedule = op.getScheduleAttr())

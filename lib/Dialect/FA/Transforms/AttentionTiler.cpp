@@ -224,12 +224,25 @@ void AttentionTiler::emitPlanes(BlockContext &block,
   block.queryTile = emitQueryTile(block, b.index(0), paddedD);
 }
 
+/// The region of a clause, for this head and batch.
+RegionClause AttentionTiler::getRegion(Region &region,
+                                       const BlockContext &block) {
+  Value one = b.i32(1);
+  auto last = [&](const Extent &extent) -> Value {
+    return b.createOrFold<arith::SubIOp>(b.toI32(get(extent)), one);
+  };
+  return {&region,         dims, block.batch, block.head, last(views.queries),
+          last(views.keys)};
+}
+
 /// What hides keys one by one, read where this head and batch have it.
 void AttentionTiler::emitElementMasks(BlockContext &block, OpFoldResult keys) {
   ElementMasks &masks = block.visibility.elements;
   if (views.mask)
     masks.plane = emitPlane(views.mask, block.batch, block.head,
                             fold(views.queries), keys);
+  if (op.hasVisible())
+    masks.region = getRegion(op.getVisible(), block);
   if (!views.querySegments)
     return;
   Value line = emitLine(views.querySegments, block.batch, fold(views.queries));
@@ -256,7 +269,10 @@ ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
   std::optional<double> scale = op.getStaticScale();
   if (op.getSoftcapAttr())
     clauses.softcap = op.getSoftcapAttr().getValueAsDouble();
-  if (!clauses.softcap && !clauses.biasPlane && !op.getAlibi()) {
+  if (op.hasScore())
+    clauses.region = getRegion(op.getScore(), block);
+  if (!clauses.softcap && !clauses.region && !clauses.biasPlane &&
+      !op.getAlibi()) {
     clauses.scale = emitScoreScale(b, scale, op.getScaleOperand());
     return clauses;
   }

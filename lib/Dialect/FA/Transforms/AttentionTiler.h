@@ -86,6 +86,7 @@ private:
   Value emitKVHead(Value head);
   ScoreClauses emitScoreClauses(const BlockContext &block,
                                 const SequenceLengths &lengths);
+  RegionClause getRegion(Region &region, const BlockContext &block);
   void emitElementMasks(BlockContext &block, OpFoldResult keys);
   Value emitPlane(Value memref, Value batch, Value head, OpFoldResult rows,
                   OpFoldResult columns);

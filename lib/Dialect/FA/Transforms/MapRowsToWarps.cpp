@@ -264,7 +264,7 @@ LogicalResult RowAnalysis::visit(Operation *op) {
     return success();
   }
   bool isTileOp =
-      isa<LoadTileOp, StoreTileOp, TileIndexOp, RowSumOp, NoteRowsOp,
+      isa<LoadTileOp, GatherOp, StoreTileOp, TileIndexOp, RowSumOp, NoteRowsOp,
           TraceStateOp, ArriveOp, vector::TransferReadOp,
           vector::TransferWriteOp, scf::YieldOp>(op);
   bool hasVectors = llvm::any_of(op->getOperands(), isVector) ||

@@ -52,7 +52,13 @@ Value mlir::fa::emitScores(TileBuilder &b, const ScoreClauses &clauses,
   }
   factor = b.spread(factor, type);
   Value x;
-  if (clauses.biasPlane)
+  if (clauses.region) {
+    x = emitRegion(b, clauses.region, site,
+                   b.create<arith::MulFOp>(value, factor));
+    if (clauses.biasPlane)
+      x = b.create<arith::AddFOp>(
+          x, b.toF32(site.loadPlane(b, clauses.biasPlane)));
+  } else if (clauses.biasPlane)
     x = b.create<math::FmaOp>(value, factor,
                               b.toF32(site.loadPlane(b, clauses.biasPlane)));
   else

@@ -10,6 +10,7 @@
 //
 //     x = scale * (q . k)
 //     x = cap * tanh(x / cap)                  softcap
+//     x = region(x, b, h, i, j)                score
 //     x = x - slope[h] * |i + offset - j|      alibi, offset as in causal masks
 //     x = x + bias[b, h, i, j]                 bias
 //
@@ -22,6 +23,7 @@
 #define FA_LIB_DIALECT_FA_TRANSFORMS_SCORES_H
 
 #include "OnlineSoftmax.h"
+#include "Regions.h"
 #include "ScoreSite.h"
 
 namespace mlir::fa {
@@ -33,6 +35,7 @@ struct ScoreClauses {
   /// f32, when a clause needs x itself; else null, and so is all below.
   Value multiplier;
   std::optional<double> softcap;
+  RegionClause region;
   Value slope;     ///< f32, of this head; null without alibi
   Value firstRow;  ///< i32: i + offset of the block's first row
   Value biasPlane; ///< [Sq, keys]; null without bias

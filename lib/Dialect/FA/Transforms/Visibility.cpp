@@ -176,5 +176,7 @@ Value mlir::fa::emitVisible(TileBuilder &b, const BlockVisibility &block,
     restrict(site.loadPlane(b, masks.plane));
   if (masks.keySegments)
     restrict(emitSameSegment(b, masks, site));
+  if (masks.region)
+    restrict(emitRegion(b, masks.region, site));
   return visible;
 }

@@ -38,8 +38,8 @@
 //
 //     skipped | partial (only where some lo exists) | full | partial | skipped
 //
-// Masks of elements (a dense mask, segments) are asked in every block that is
-// not skipped.
+// Masks of elements (a dense mask, segments, a region) are asked in every block
+// that is not skipped.
 //
 // Rows behind the last query take no part in the bounds; what they compute is
 // never stored.
@@ -49,7 +49,7 @@
 #ifndef FA_LIB_DIALECT_FA_TRANSFORMS_VISIBILITY_H
 #define FA_LIB_DIALECT_FA_TRANSFORMS_VISIBILITY_H
 
-#include "ScoreSite.h"
+#include "Regions.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
 
 namespace mlir::fa {
@@ -76,6 +76,7 @@ struct ElementMasks {
   Value plane;         ///< [Sq, keys] of i1: true is visible
   Value querySegments; ///< vector of i32, a number a row
   Value keySegments;   ///< [keys] of i32: rows see keys of their own number
+  RegionClause region;
 };
 
 /// What one block of query rows sees.

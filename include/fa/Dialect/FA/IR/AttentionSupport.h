@@ -33,6 +33,10 @@ inline constexpr int64_t kMaxHeadDim = 256;
 LogicalResult checkSupported(AttentionOp op);
 LogicalResult checkSupported(MergeOp op);
 
+/// The name of what `op` computes in a region (farun::kRegionOps); empty when
+/// no region may hold it yet.
+std::string getRegionOpName(Operation *op);
+
 } // namespace mlir::fa
 
 #endif // FA_DIALECT_FA_IR_ATTENTIONSUPPORT_H

@@ -42,6 +42,27 @@ def FA_LoadTileOp : FA_Op<"load_tile", []> {
   let hasVerifier = 1;
 }
 
+def FA_GatherOp : FA_Op<"gather", []> {
+  let summary = "loads an element for each position of a tile";
+  let description = [{
+    Element x of the result is the element of the source at the elements x of
+    the indices, one vector for each dimension of the source. All of them lie
+    inside.
+
+    ```mlir
+    %x = fa.gather %T[%i, %j] : memref<?x?xf32, strided<[?, ?]>>, vector<64x32xi32>, vector<64x32xi32> -> vector<64x32xf32>
+    ```
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
+                       Variadic<VectorOfNonZeroRankOf<[I32, I64]>>:$indices);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = [{
+    $source `[` $indices `]` attr-dict
+    `:` type($source) `,` type($indices) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def FA_StoreTileOp : FA_Op<"store_tile", []> {
   let summary = "stores the part of a tile that lies inside the destination";
   let description = [{

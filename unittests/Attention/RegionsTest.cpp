@@ -1,0 +1,260 @@
+//===- RegionsTest.cpp - score and visibility regions end to end ----------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Regions that people write: biases by distance, caps of their own, tables by
+// head or by position, documents, chunks, causal and sliding masks; alone and
+// with the other clauses, around the tiles. The oracle reads them from the
+// manifest.
+//
+//===----------------------------------------------------------------------===//
+#include "Kernel.h"
+
+#include <cmath>
+
+using namespace farun;
+using namespace farun::test;
+
+namespace {
+
+std::string score(const std::string &body) {
+  return " score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: "
+         "index):\n" +
+         body + " }";
+}
+std::string visible(const std::string &body) {
+  return " visible { ^bb0(%b: index, %h: index, %i: index, %j: index):\n" +
+         body + " }";
+}
+
+/// s + 0.05 (i - j)
+const std::string kDistance = score(R"(
+  %d = arith.subi %i, %j : index
+  %n = arith.index_cast %d : index to i64
+  %x = arith.sitofp %n : i64 to f32
+  %c = arith.constant 0.05 : f32
+  %p = arith.mulf %x, %c : f32
+  %r = arith.addf %s, %p : f32
+  fa.yield %r : f32)");
+/// 2 tanh(s / 2), then exp, log and their kin around it
+const std::string kFunctions = score(R"(
+  %two = arith.constant 2.0 : f32
+  %q = arith.divf %s, %two : f32
+  %t = math.tanh %q : f32
+  %e = math.exp %t : f32
+  %l = math.log %e : f32
+  %a = math.absf %l : f32
+  %w = math.sqrt %a : f32
+  %f = math.floor %s : f32
+  %m = arith.minimumf %w, %f : f32
+  %o = arith.cmpf ogt, %s, %two : f32
+  %c = arith.select %o, %m, %l : f32
+  fa.yield %c : f32)");
+/// s times a number of the head, plus one of (head, i, j)
+const std::string kTables = score(R"(
+  %g = memref.load %gain[%h] : memref<?xf32>
+  %x = arith.mulf %s, %g : f32
+  %t = memref.load %table[%h, %i, %j] : memref<?x?x?xf16>
+  %w = arith.extf %t : f16 to f32
+  %r = arith.addf %x, %w : f32
+  fa.yield %r : f32)");
+/// -inf hides a key as a mask does.
+const std::string kHidden = score(R"(
+  %c = arith.cmpi sge, %i, %j : index
+  %n = arith.constant 0xFF800000 : f32
+  %r = arith.select %c, %s, %n : f32
+  fa.yield %r : f32)");
+
+const std::string kCausal = visible(R"(
+  %c = arith.cmpi sge, %i, %j : index
+  fa.yield %c : i1)");
+/// Every third diagonal, and all in head 1.
+const std::string kDiagonals = visible(R"(
+  %one = arith.constant 1 : index
+  %three = arith.constant 3 : index
+  %zero = arith.constant 0 : index
+  %d = arith.subi %i, %j : index
+  %f = arith.floordivsi %d, %three : index
+  %m = arith.muli %f, %three : index
+  %e = arith.cmpi eq, %m, %d : index
+  %g = arith.cmpi eq, %h, %one : index
+  %c = arith.ori %e, %g : i1
+  fa.yield %c : i1)");
+/// Chunks of 16 that see themselves and the one before.
+const std::string kChunks = visible(R"(
+  %n = arith.constant 16 : index
+  %one = arith.constant 1 : index
+  %a = arith.divui %i, %n : index
+  %k = arith.divui %j, %n : index
+  %d = arith.subi %a, %k : index
+  %low = arith.constant 0 : index
+  %x = arith.cmpi sge, %d, %low : index
+  %y = arith.cmpi sle, %d, %one : index
+  %c = arith.andi %x, %y : i1
+  fa.yield %c : i1)");
+/// Numbers beyond 32 bits.
+const std::string kWide = visible(R"(
+  %a = arith.constant 100000007 : index
+  %n = arith.constant 5 : index
+  %z = arith.constant 0 : index
+  %p = arith.muli %i, %a : index
+  %q = arith.muli %p, %a : index
+  %t = arith.addi %q, %j : index
+  %m = arith.remui %t, %n : index
+  %c = arith.cmpi ne, %m, %z : index
+  fa.yield %c : i1)");
+/// Documents, by a table of the caller's.
+const std::string kDocuments = visible(R"(
+  %x = memref.load %documents[%b, %i] : memref<?x?xi32>
+  %y = memref.load %documents[%b, %j] : memref<?x?xi32>
+  %c = arith.cmpi eq, %x, %y : i32
+  fa.yield %c : i1)");
+/// A window whose width comes with the launch.
+const std::string kWidth = visible(R"(
+  %d = arith.subi %i, %j : index
+  %c = arith.cmpi slt, %d, %width : index
+  fa.yield %c : i1)");
+
+/// On tensors a region reads by tensor.extract.
+std::string onTensors(std::string text) {
+  auto replace = [&](const std::string &from, const std::string &to) {
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;)
+      text.replace(at, from.size(), to);
+  };
+  replace("memref.load", "tensor.extract");
+  replace("memref<", "tensor<");
+  return text;
+}
+
+struct Row {
+  const char *name;
+  std::string clauses;
+  bool hasBias = false, hasAlibi = false, hasKVLengths = false;
+};
+
+const std::vector<Row> &rows() {
+  static const std::vector<Row> list = {
+      {"distance", kDistance},
+      {"functions", kFunctions},
+      {"hidden", kHidden},
+      {"causal", kCausal},
+      {"diagonals", kDiagonals},
+      {"chunks", kChunks},
+      {"wide", kWide},
+      {"both", kDistance + kChunks},
+      {"with_others",
+       "scale(-0.3) softcap(1.5) masks [#fa.causal<bottom_right>]" + kDistance +
+           kDiagonals,
+       true, true, true},
+  };
+  return list;
+}
+
+class Regions : public testing::TestWithParam<Row> {};
+
+TEST_P(Regions, AroundTheTiles) {
+  const Row &row = GetParam();
+  uint64_t seed = 0;
+  const char *states[] = {",state=registers", ",state=shared"};
+  for (const char *type : {"f16", "f32"}) {
+    Form form{.type = type,
+              .clauses = row.clauses,
+              .bias = row.hasBias ? "?x?x?x?" : "",
+              .hasAlibi = row.hasAlibi,
+              .hasKVLengths = row.hasKVLengths,
+              .schedule = kSmallTiles + std::string(states[type[1] == '3'])};
+    for (auto [queries, keys] : {std::pair(1, 1), {65, 31}, {70, 101}}) {
+      Trial(form, {2, 6, 2, queries, keys}).seed(++seed).run();
+      if (HasFailure())
+        return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Regions, testing::ValuesIn(rows()),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(Regions, ReadTables) {
+  Form form{.clauses = onTensors(kTables),
+            .captured = ", %gain: tensor<?xf32>, %table: tensor<?x?x?xf16>"};
+  for (auto [queries, keys] : {std::pair(1, 1), {65, 31}, {70, 101}})
+    Trial(form, {2, 6, 2, queries, keys})
+        .dim("region0.0", 6)
+        .dim("region1.0", 6)
+        .dim("region1.1", queries)
+        .dim("region1.2", keys)
+        .seed(uint64_t(keys))
+        .run();
+}
+
+TEST(Regions, ReadNothingBehindTheLastRowAndKey) {
+  // The tables end with the rows and the keys; a tile of 64 by 32 does not.
+  Form form{.clauses = onTensors(kDocuments),
+            .captured = ", %documents: tensor<?x?xi32>"};
+  Values documents;
+  for (int n = 0; n < 2 * 70; ++n)
+    documents.push_back(n / 9);
+  Trial(form, {2, 3, 1, 70, 70})
+      .dim("region0.0", 2)
+      .dim("region0.1", 70)
+      .set("region0", documents)
+      .run();
+}
+
+TEST(Regions, TakeAScalarOfTheLaunch) {
+  Form form{.clauses = kWidth, .captured = ", %width: index"};
+  Trial trial(form, {1, 2, 1, 70, 70});
+  Values lse[2];
+  for (int width : {9, 40})
+    lse[width > 9] = lseOf(trial.set("region0", {double(width)}).run());
+  EXPECT_NE(lse[0], lse[1]);
+}
+
+TEST(Regions, ByHand) {
+  // Row 0 sees key 0, row 1 both; s - 1 on the diagonal below.
+  Form form{.outType = "f32",
+            .clauses = "scale(1.0)" + kCausal + score(R"(
+  %one = arith.constant 1.0 : f32
+  %d = arith.cmpi sgt, %i, %j : index
+  %x = arith.subf %s, %one : f32
+  %r = arith.select %d, %x, %s : f32
+  fa.yield %r : f32)"),
+            .schedule = kLeastTiles};
+  double low = std::exp(-1.0);
+  Trial::ofRows(form, {0, 0}, {0, 0}, {1, 3})
+      .expect({1, (low + 3) / (low + 1)}, {0, std::log(1 + low)});
+}
+
+TEST(Regions, SayTheSameAsTheClauses) {
+  // Bit for bit where the arithmetic is the same: visibility is a select.
+  Form clause{.clauses = "masks [#fa.causal<top_left>]"};
+  Form region{.clauses = kCausal};
+  Extent5 extents{1, 3, 1, 70, 101};
+  EXPECT_EQ(bits(Trial(region, extents).seed(3).run()),
+            bits(Trial(clause, extents).seed(3).run()));
+}
+
+TEST(Regions, B10_NaNInAHiddenKeyHasNoInfluence) {
+  Form form{.clauses = kCausal};
+  Trial trial(form, {1, 1, 1, 40, 40});
+  for (const char *role : {"key", "value"}) {
+    Values poisoned = trial.input(role).values();
+    std::fill(poisoned.begin() + 20 * 16, poisoned.begin() + 21 * 16, kNaN);
+    trial.set(role, poisoned);
+  }
+  Values lse = lseOf(trial.run());
+  EXPECT_TRUE(std::isfinite(lse[19]));
+  EXPECT_TRUE(std::isnan(lse[20]));
+}
+
+TEST(Regions, WhatIsNotCompiledIsNamed) {
+  Form form{.clauses = score("  %r = math.erf %s : f32\n  fa.yield %r : f32")};
+  EXPECT_NE(compileError(form).find("'math.erf' op in the score region is not "
+                                    "supported yet"),
+            std::string::npos);
+}
+
+} // namespace

@@ -241,8 +241,6 @@ void AttentionTiler::emitElementMasks(BlockContext &block, OpFoldResult keys) {
   if (views.mask)
     masks.plane = emitPlane(views.mask, block.batch, block.head,
                             fold(views.queries), keys);
-  if (op.hasVisible())
-    masks.region = getRegion(op.getVisible(), block);
   if (!views.querySegments)
     return;
   Value line = emitLine(views.querySegments, block.batch, fold(views.queries));
@@ -332,8 +330,11 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
   SequenceLengths lengths = emitLengths(batch);
   Value firstRow = b.toI32(block.firstRow);
   SmallVector<MaskAttr> masks = op.getMaskAttrs();
+  RegionClause region;
+  if (op.hasVisible())
+    region = getRegion(op.getVisible(), block);
   block.visibility =
-      emitBlockVisibility(b, masks, lengths, firstRow, tileQ, tileKV);
+      emitBlockVisibility(b, masks, lengths, region, firstRow, tileQ, tileKV);
   if (lengths.queriesMayBeShort) {
     VectorType rows = b.vector({tileQ}, b.getI32Type());
     Value row = b.create<TileIndexOp>(rows, firstRow, /*dim=*/0);

@@ -120,3 +120,11 @@ IntegerRanges::Range IntegerRanges::compute(Operation &op) const {
     return {kLeast, kMost};
   return range;
 }
+
+bool IntegerRanges::isBounded(Operation &op) const {
+  Range range = get(op.getResult(0)), all;
+  if (op.getResult(0).getType().isInteger(32))
+    all = {std::numeric_limits<int32_t>::min(),
+           std::numeric_limits<int32_t>::max()};
+  return range.low > all.low || range.high < all.high;
+}

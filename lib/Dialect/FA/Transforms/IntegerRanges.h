@@ -26,6 +26,9 @@ public:
            range.high <= std::numeric_limits<int32_t>::max();
   }
   bool mayBeNegative(Value value) const { return get(value).low < 0; }
+  bool isPositive(Value value) const { return get(value).low > 0; }
+  /// Whether the result of `op` is known not to wrap around.
+  bool isBounded(Operation &op) const;
 
 private:
   using Wide = __int128;

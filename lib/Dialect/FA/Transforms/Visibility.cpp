@@ -9,6 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Visibility.h"
+#include "RegionBounds.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -66,11 +69,97 @@ rangesBehindLeftEdge(TileBuilder &b, const KeyInterval &any,
           {rightBegin, end, /*isFull=*/false}};
 }
 
-BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
-                                              ArrayRef<MaskAttr> masks,
-                                              const SequenceLengths &lengths,
-                                              Value firstRow, int64_t tileQ,
-                                              int64_t tileKV) {
+/// Whether the truth of a region says nothing, whatever the block.
+static bool isUnknown(const RegionTruth &truth) {
+  return matchPattern(truth.may, m_One()) && matchPattern(truth.must, m_Zero());
+}
+
+namespace {
+/// What the walk over the blocks of keys has found: where the first and the
+/// last one that may be seen lie, where the full ones before this one begin,
+/// and the longest stretch of full ones.
+struct RegionWalk {
+  Value begin, end, runBegin, fullBegin, fullEnd;
+};
+} // namespace
+
+static RegionWalk takeBlock(TileBuilder &b, RegionWalk walk, Value block,
+                            Value none, Value isSeen, Value isFull) {
+  auto select = [&](Value condition, Value x, Value y) {
+    return b.create<arith::SelectOp>(condition, x, y).getResult();
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    return b.create<arith::CmpIOp>(predicate, x, y).getResult();
+  };
+  Value next = b.create<arith::AddIOp>(block, b.index(1));
+  Value isFirst = b.create<arith::AndIOp>(
+      isSeen, compare(arith::CmpIPredicate::eq, walk.begin, none));
+  walk.begin = select(isFirst, block, walk.begin);
+  walk.end = select(isSeen, next, walk.end);
+  walk.runBegin = select(isFull, walk.runBegin, next);
+  Value isLonger = compare(
+      arith::CmpIPredicate::ugt, b.create<arith::SubIOp>(next, walk.runBegin),
+      b.create<arith::SubIOp>(walk.fullEnd, walk.fullBegin));
+  walk.fullBegin = select(isLonger, walk.runBegin, walk.fullBegin);
+  walk.fullEnd = select(isLonger, next, walk.fullEnd);
+  return walk;
+}
+
+/// Narrows the ranges to what the region shows.
+static void classifyByRegion(TileBuilder &b, BlockVisibility &result,
+                             const RegionClause &region, int64_t tileQ,
+                             int64_t tileKV) {
+  Value begin = result.ranges.front().begin, end = result.ranges.back().end;
+  const KeyBlockRange *full = llvm::find_if(
+      result.ranges, [](const KeyBlockRange &range) { return range.isFull; });
+  auto lastOf = [&](Value first, int64_t count, Value last) -> Value {
+    return b.create<arith::MinSIOp>(
+        b.create<arith::AddIOp>(first, b.index(count - 1)), b.toIndex(last));
+  };
+  Value firstRow = b.toIndex(result.firstRow);
+  Span rows = {firstRow, lastOf(firstRow, tileQ, region.lastRow)};
+  auto loop = b.create<scf::ForOp>(
+      begin, end, b.index(1),
+      ValueRange{end, begin, begin, b.index(0), b.index(0)});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(loop.getBody());
+    Value block = loop.getInductionVar();
+    Value firstKey = b.create<arith::MulIOp>(block, b.index(tileKV));
+    RegionTruth truth = emitRegionBounds(
+        b, region, rows, {firstKey, lastOf(firstKey, tileKV, region.lastKey)});
+    if (isUnknown(truth)) {
+      loop.erase();
+      return;
+    }
+    auto isBehind = [&](arith::CmpIPredicate predicate, Value border) {
+      return b.create<arith::CmpIOp>(predicate, block, border).getResult();
+    };
+    Value isInFull = b.create<arith::AndIOp>(
+        isBehind(arith::CmpIPredicate::uge, full->begin),
+        isBehind(arith::CmpIPredicate::ult, full->end));
+    ValueRange old = loop.getRegionIterArgs();
+    RegionWalk walk =
+        takeBlock(b, {old[0], old[1], old[2], old[3], old[4]}, block, end,
+                  truth.may, b.create<arith::AndIOp>(truth.must, isInFull));
+    b.create<scf::YieldOp>(ValueRange{walk.begin, walk.end, walk.runBegin,
+                                      walk.fullBegin, walk.fullEnd});
+  }
+  RegionWalk walk = {loop.getResult(0), loop.getResult(1), loop.getResult(2),
+                     loop.getResult(3), loop.getResult(4)};
+  // Without a block in full the last range takes all.
+  walk.end = b.create<arith::MaxUIOp>(walk.begin, walk.end);
+  walk.fullBegin = b.create<arith::MaxUIOp>(walk.begin, walk.fullBegin);
+  walk.fullEnd = b.create<arith::MaxUIOp>(walk.fullBegin, walk.fullEnd);
+  result.ranges = {{walk.begin, walk.fullBegin, /*isFull=*/false},
+                   {walk.fullBegin, walk.fullEnd, /*isFull=*/true},
+                   {walk.fullEnd, walk.end, /*isFull=*/false}};
+  result.isRegionClassified = true;
+}
+
+BlockVisibility mlir::fa::emitBlockVisibility(
+    TileBuilder &b, ArrayRef<MaskAttr> masks, const SequenceLengths &lengths,
+    const RegionClause &region, Value firstRow, int64_t tileQ, int64_t tileKV) {
   BlockVisibility result{llvm::to_vector(masks), lengths, firstRow, {}, {}, {}};
   KeyInterval first = emitKeyInterval(b, masks, lengths, firstRow);
   KeyInterval last = first;
@@ -97,6 +186,9 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
   result.ranges = any.lo
                       ? rangesBehindLeftEdge(b, any, all, fullEnd, end, tileKV)
                       : rangesFromStart(b, fullEnd, end);
+  result.elements.region = region;
+  if (region)
+    classifyByRegion(b, result, region, tileQ, tileKV);
   return result;
 }
 
@@ -176,7 +268,7 @@ Value mlir::fa::emitVisible(TileBuilder &b, const BlockVisibility &block,
     restrict(site.loadPlane(b, masks.plane));
   if (masks.keySegments)
     restrict(emitSameSegment(b, masks, site));
-  if (masks.region)
+  if (masks.region && !(isFull && block.isRegionClassified))
     restrict(emitRegion(b, masks.region, site));
   return visible;
 }

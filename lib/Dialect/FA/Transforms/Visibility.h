@@ -41,6 +41,11 @@
 // Masks of elements (a dense mask, segments, a region) are asked in every block
 // that is not skipped.
 //
+// A visibility region is asked once for each block, before the loops: may it
+// show some key of it, must it show all (RegionBounds.h). Blocks that it hides
+// at both ends are left out, the longest stretch that it shows whole is the
+// full one.
+//
 // Rows behind the last query take no part in the bounds; what they compute is
 // never stored.
 //
@@ -89,18 +94,20 @@ struct BlockVisibility {
   /// As an index: keys from here on are seen by no row, and are not read.
   Value keysEnd;
   ElementMasks elements;
+  /// Whether full blocks are those that a region shows too.
+  bool isRegionClassified = false;
 };
 
 /// Emits the interval of the keys that `row` (an i32 or a vector of i32) sees.
 KeyInterval emitKeyInterval(TileBuilder &b, ArrayRef<MaskAttr> masks,
                             const SequenceLengths &lengths, Value row);
 
-/// Emits the visibility of the `tileQ` rows that start at row `firstRow` (an
-/// i32) in blocks of `tileKV` keys.
+/// Emits the visibility, by `masks`, `lengths` and `region`, of the `tileQ`
+/// rows that start at row `firstRow` (an i32) in blocks of `tileKV` keys.
 BlockVisibility emitBlockVisibility(TileBuilder &b, ArrayRef<MaskAttr> masks,
                                     const SequenceLengths &lengths,
-                                    Value firstRow, int64_t tileQ,
-                                    int64_t tileKV);
+                                    const RegionClause &region, Value firstRow,
+                                    int64_t tileQ, int64_t tileKV);
 
 /// Emits which keys the rows at `site` see, a vector of i1; null where they
 /// see all. Full blocks leave out the intervals. The bounds of the rows are

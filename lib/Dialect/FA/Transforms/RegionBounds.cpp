@@ -1,0 +1,265 @@
+//===- RegionBounds.cpp - a visibility region over a block ------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "RegionBounds.h"
+#include "IntegerRanges.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+namespace {
+
+class BoundsEmitter {
+public:
+  BoundsEmitter(TileBuilder &b, const RegionClause &clause, Span rows,
+                Span keys);
+
+  RegionTruth emit();
+
+private:
+  void emitOp(Operation &op);
+  std::optional<Span> emitInterval(Operation &op);
+  std::optional<Span> emitBinary(Operation &op, Span a, Span c);
+  std::optional<Span> emitQuotient(Operation &op, Span a);
+  std::optional<Span> emitRest(Operation &op, Span a);
+  RegionTruth emitTruth(Operation &op);
+  RegionTruth emitComparison(arith::CmpIOp op);
+
+  std::optional<Span> intervalOf(Value original);
+  RegionTruth truthOf(Value original);
+  RegionTruth unknown() { return {truth(true), truth(false)}; }
+  Value truth(bool value) {
+    return b.create<arith::ConstantIntOp>(value, 1).getResult();
+  }
+  Value negate(Value condition) {
+    return b.createOrFold<arith::XOrIOp>(condition, truth(true));
+  }
+  Value both(Value a, Value c) { return b.createOrFold<arith::AndIOp>(a, c); }
+  Value either(Value a, Value c) { return b.createOrFold<arith::OrIOp>(a, c); }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value c) {
+    return b.createOrFold<arith::CmpIOp>(predicate, a, c);
+  }
+  Value least(Value a, Value c) { return b.createOrFold<arith::MinSIOp>(a, c); }
+  Value most(Value a, Value c) { return b.createOrFold<arith::MaxSIOp>(a, c); }
+  /// `op` with its first operand in the place of the dividend.
+  Value divide(Operation &op, Value dividend);
+
+  TileBuilder &b;
+  const RegionClause &clause;
+  IntegerRanges ranges;
+  IRMapping scalars;
+  DenseMap<Value, Span> intervals; ///< as index
+  DenseMap<Value, RegionTruth> truths;
+  DenseSet<Value> varying; ///< values that differ within the block
+};
+
+} // namespace
+
+BoundsEmitter::BoundsEmitter(TileBuilder &b, const RegionClause &clause,
+                             Span rows, Span keys)
+    : b(b), clause(clause), ranges(*clause.region, clause.dims) {
+  Block &block = clause.region->front();
+  scalars.map(block.getArgument(0), clause.batch);
+  scalars.map(block.getArgument(1), clause.head);
+  for (auto [number, span] : {std::pair(2, rows), std::pair(3, keys)}) {
+    intervals[block.getArgument(number)] = span;
+    varying.insert(block.getArgument(number));
+  }
+}
+
+/// A value of the region as an interval of index; nothing where none is known.
+std::optional<Span> BoundsEmitter::intervalOf(Value original) {
+  if (auto it = intervals.find(original); it != intervals.end())
+    return it->second;
+  if (varying.contains(original) || original.getType().isInteger(1))
+    return std::nullopt;
+  Value scalar = scalars.lookupOrDefault(original);
+  if (!isa<IndexType>(scalar.getType()))
+    scalar = b.createOrFold<arith::IndexCastOp>(b.getIndexType(), scalar);
+  return Span{scalar, scalar};
+}
+
+RegionTruth BoundsEmitter::truthOf(Value original) {
+  if (auto it = truths.find(original); it != truths.end())
+    return it->second;
+  if (varying.contains(original))
+    return unknown();
+  Value scalar = scalars.lookupOrDefault(original);
+  return {scalar, scalar};
+}
+
+Value BoundsEmitter::divide(Operation &op, Value dividend) {
+  Value divisor = intervalOf(op.getOperand(1))->first;
+  return llvm::TypeSwitch<Operation *, Value>(&op)
+      .Case<arith::FloorDivSIOp>([&](auto) {
+        return b.createOrFold<arith::FloorDivSIOp>(dividend, divisor);
+      })
+      .Default([&](Operation *) {
+        return b.createOrFold<arith::DivSIOp>(dividend, divisor);
+      });
+}
+
+/// By a positive number a quotient grows with its dividend.
+std::optional<Span> BoundsEmitter::emitQuotient(Operation &op, Span a) {
+  return Span{divide(op, a.first), divide(op, a.last)};
+}
+
+/// A rest grows with its dividend as long as the quotient stays the same.
+std::optional<Span> BoundsEmitter::emitRest(Operation &op, Span a) {
+  if (ranges.mayBeNegative(op.getOperand(0)))
+    return std::nullopt;
+  Value divisor = intervalOf(op.getOperand(1))->first;
+  Value isSame = compare(arith::CmpIPredicate::eq, divide(op, a.first),
+                         divide(op, a.last));
+  auto rest = [&](Value dividend) {
+    return b.createOrFold<arith::RemSIOp>(dividend, divisor);
+  };
+  Value largest = b.createOrFold<arith::SubIOp>(divisor, b.index(1));
+  return Span{
+      b.createOrFold<arith::SelectOp>(isSame, rest(a.first), b.index(0)),
+      b.createOrFold<arith::SelectOp>(isSame, rest(a.last), largest)};
+}
+
+std::optional<Span> BoundsEmitter::emitBinary(Operation &op, Span a, Span c) {
+  bool isByPositive = !varying.contains(op.getOperand(1)) &&
+                      ranges.isPositive(op.getOperand(1));
+  return llvm::TypeSwitch<Operation *, std::optional<Span>>(&op)
+      .Case([&](arith::AddIOp) {
+        return Span{b.createOrFold<arith::AddIOp>(a.first, c.first),
+                    b.createOrFold<arith::AddIOp>(a.last, c.last)};
+      })
+      .Case([&](arith::SubIOp) {
+        return Span{b.createOrFold<arith::SubIOp>(a.first, c.last),
+                    b.createOrFold<arith::SubIOp>(a.last, c.first)};
+      })
+      .Case([&](arith::MulIOp) {
+        auto product = [&](Value x, Value y) {
+          return b.createOrFold<arith::MulIOp>(x, y);
+        };
+        Value corners[] = {product(a.first, c.first), product(a.first, c.last),
+                           product(a.last, c.first), product(a.last, c.last)};
+        return Span{
+            least(least(corners[0], corners[1]), least(corners[2], corners[3])),
+            most(most(corners[0], corners[1]), most(corners[2], corners[3]))};
+      })
+      .Case([&](arith::MinSIOp) {
+        return Span{least(a.first, c.first), least(a.last, c.last)};
+      })
+      .Case([&](arith::MaxSIOp) {
+        return Span{most(a.first, c.first), most(a.last, c.last)};
+      })
+      .Case<arith::DivSIOp, arith::FloorDivSIOp>(
+          [&](auto) -> std::optional<Span> {
+            return isByPositive ? emitQuotient(op, a) : std::nullopt;
+          })
+      .Case<arith::DivUIOp>([&](auto) -> std::optional<Span> {
+        bool isUsual = isByPositive && !ranges.mayBeNegative(op.getOperand(0));
+        return isUsual ? emitQuotient(op, a) : std::nullopt;
+      })
+      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) -> std::optional<Span> {
+        return isByPositive ? emitRest(op, a) : std::nullopt;
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// What may wrap around has no interval.
+std::optional<Span> BoundsEmitter::emitInterval(Operation &op) {
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op) &&
+      !op.getOperand(0).getType().isInteger(1) &&
+      (!op.getResult(0).getType().isInteger(32) ||
+       ranges.fitsInto32Bits(op.getOperand(0))))
+    return intervalOf(op.getOperand(0));
+  if (op.getNumOperands() != 2 || !ranges.isBounded(op))
+    return std::nullopt;
+  std::optional<Span> a = intervalOf(op.getOperand(0));
+  std::optional<Span> c = intervalOf(op.getOperand(1));
+  if (!a || !c)
+    return std::nullopt;
+  return emitBinary(op, *a, *c);
+}
+
+RegionTruth BoundsEmitter::emitComparison(arith::CmpIOp op) {
+  using Predicate = arith::CmpIPredicate;
+  std::optional<Span> a = intervalOf(op.getLhs()), c = intervalOf(op.getRhs());
+  if (!a || !c)
+    return unknown();
+  auto isBelow = [&](Predicate predicate, Span x, Span y) -> RegionTruth {
+    return {compare(predicate, x.first, y.last),
+            compare(predicate, x.last, y.first)};
+  };
+  RegionTruth equal = {both(compare(Predicate::sle, a->first, c->last),
+                            compare(Predicate::sle, c->first, a->last)),
+                       both(compare(Predicate::eq, a->first, c->last),
+                            compare(Predicate::eq, a->last, c->first))};
+  switch (op.getPredicate()) {
+  case Predicate::slt:
+  case Predicate::sle:
+    return isBelow(op.getPredicate(), *a, *c);
+  case Predicate::sgt:
+    return isBelow(Predicate::slt, *c, *a);
+  case Predicate::sge:
+    return isBelow(Predicate::sle, *c, *a);
+  case Predicate::eq:
+    return equal;
+  case Predicate::ne:
+    return {negate(equal.must), negate(equal.may)};
+  default:
+    return unknown();
+  }
+}
+
+RegionTruth BoundsEmitter::emitTruth(Operation &op) {
+  if (auto comparison = dyn_cast<arith::CmpIOp>(op))
+    return emitComparison(comparison);
+  if (op.getNumOperands() != 2 || !op.getOperand(0).getType().isInteger(1))
+    return unknown();
+  RegionTruth a = truthOf(op.getOperand(0)), c = truthOf(op.getOperand(1));
+  if (isa<arith::AndIOp>(op))
+    return {both(a.may, c.may), both(a.must, c.must)};
+  if (isa<arith::OrIOp>(op))
+    return {either(a.may, c.may), either(a.must, c.must)};
+  if (!isa<arith::XOrIOp>(op))
+    return unknown();
+  // True where one is and the other is not.
+  RegionTruth notA = {negate(a.must), negate(a.may)};
+  RegionTruth notC = {negate(c.must), negate(c.may)};
+  return {either(both(a.may, notC.may), both(c.may, notA.may)),
+          either(both(a.must, notC.must), both(c.must, notA.must))};
+}
+
+void BoundsEmitter::emitOp(Operation &op) {
+  bool varies = llvm::any_of(op.getOperands(),
+                             [&](Value v) { return varying.contains(v); });
+  if (!varies) {
+    b.clone(op, scalars);
+    return;
+  }
+  Value result = op.getResult(0);
+  varying.insert(result);
+  if (result.getType().isInteger(1))
+    truths[result] = emitTruth(op);
+  else if (result.getType().isIntOrIndex())
+    if (std::optional<Span> interval = emitInterval(op))
+      intervals[result] = *interval;
+}
+
+RegionTruth BoundsEmitter::emit() {
+  Block &block = clause.region->front();
+  for (Operation &op : block.without_terminator())
+    emitOp(op);
+  return truthOf(cast<fa::YieldOp>(block.getTerminator()).getValue());
+}
+
+RegionTruth mlir::fa::emitRegionBounds(TileBuilder &b,
+                                       const RegionClause &clause, Span rows,
+                                       Span keys) {
+  return BoundsEmitter(b, clause, rows, keys).emit();
+}

@@ -1,0 +1,41 @@
+//===- RegionBounds.h - a visibility region over a block --------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Interval arithmetic over a visibility region: with i and j anywhere in a
+// block of rows and keys, may the region be true, and must it be? What the
+// arithmetic does not follow may be anything, so a block is never taken for
+// more than is proved.
+//
+//     %d = arith.subi %i, %j            i in [0, 63], j in [64, 95]: [-95, -1]
+//     %c = arith.cmpi sge, %d, %zero    never true: the block is skipped
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FA_LIB_DIALECT_FA_TRANSFORMS_REGIONBOUNDS_H
+#define FA_LIB_DIALECT_FA_TRANSFORMS_REGIONBOUNDS_H
+
+#include "Regions.h"
+
+namespace mlir::fa {
+
+/// The first and the last of some rows or keys, as index.
+struct Span {
+  Value first, last;
+};
+
+/// Whether some, and whether every score of a block is visible: i1.
+struct RegionTruth {
+  Value may, must;
+};
+
+/// Emits what the region is over all `rows` and `keys`.
+RegionTruth emitRegionBounds(TileBuilder &b, const RegionClause &clause,
+                             Span rows, Span keys);
+
+} // namespace mlir::fa
+
+#endif // FA_LIB_DIALECT_FA_TRANSFORMS_REGIONBOUNDS_H

@@ -5,13 +5,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===----------------------------------------------------------------------=== #
-"""Writes docs/generated: the dialect, the passes, the layers.
+"""Writes docs/generated (the dialect, the passes, the layers) and docs/Support.md.
 
     generate-docs.py [--check]     --check writes nothing, exit code 1 if stale
 
 The dialect's page comes from its TableGen file, one page of passes from each
 Passes.td, both through mlir-tblgen; the layers from utils/check-layering.py;
-the instructions of the PTX machine from its tables, lib/Emulator/Decoder/*.def.
+the instructions of the PTX machine from its tables, lib/Emulator/Decoder/*.def;
+what is compiled from the table that refuses the rest.
 """
 
 import argparse
@@ -120,9 +121,42 @@ def instructions():
     return NOTE.format("lib/Emulator/Decoder/*.def") + "\n".join(lines) + "\n"
 
 
+CLAUSE = re.compile(r'\{"([^"]+)", (true|false),')
+REGION_OP = re.compile(r'X\(\w+, "([^"]+)"')
+
+
+def support():
+    """What is compiled: the rows of getClauseSupport, and the ops of regions."""
+    table = ROOT / "lib/Dialect/FA/IR/AttentionSupport.cpp"
+    ops = ROOT / "include/fa/Support/RegionProgram.h"
+    lines = [
+        "# What is compiled",
+        "",
+        "The dialect says all that attention can mean; this is what becomes a kernel.",
+        "Anything else is refused by its name, before anything is lowered. Element",
+        "types, head dims and extents have limits of their own, in the same file.",
+        "",
+        "| clause or word | compiled |",
+        "|---|---|",
+    ]
+    for name, is_supported in CLAUSE.findall(table.read_text()):
+        lines.append(f"| `{name}` | {'yes' if is_supported == 'true' else 'no'} |")
+    names = [f"`{name}`" for name in REGION_OP.findall(ops.read_text())]
+    lines += [
+        "",
+        "A `score` or `visible` region is one block of these, where `load` is",
+        "`tensor.extract` or `memref.load`:",
+        "",
+        ", ".join(names) + ".",
+    ]
+    source = "lib/Dialect/FA/IR/AttentionSupport.cpp and fa/Support/RegionProgram.h"
+    return NOTE.format(source) + "\n".join(lines) + "\n"
+
+
 def pages():
-    """{file name: text} of every generated page."""
+    """{path below docs/generated: text} of every generated page."""
     found = {"layers.md": layers(), "ptx-instructions.md": instructions()}
+    found["../Support.md"] = support()
     dialect = ROOT / "include/fa/Dialect/FA/IR/FAOps.td"
     if dialect.exists():
         found["dialect.md"] = tablegen(dialect, "-gen-dialect-doc", "-dialect=fa")
@@ -154,7 +188,8 @@ def main():
             (OUT / name).unlink()
     for name in stale:
         state = "is stale: run ./fa docs" if check else "written"
-        print(f"docs/generated/{name} {state}")
+        place = os.path.relpath(OUT / name, ROOT)
+        print(f"{place} {state}")
     return 1 if check and stale else 0
 
 

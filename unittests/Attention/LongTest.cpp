@@ -10,7 +10,7 @@
 // draws of longer sequences. Under the label `long`.
 //
 //===----------------------------------------------------------------------===//
-#include "Kernel.h"
+#include "Configuration.h"
 
 #include "fa/Runner/InputGenerator.h"
 
@@ -139,6 +139,10 @@ TEST(Cases, B45_HeadsBeyondAGridAxis) {
   Form form{.hasLSE = false, .schedule = kLeastTiles};
   RunResult result = Trial(form, {1, 65536, 1, 1, 1}).run();
   EXPECT_EQ(result.launches, 1);
+}
+
+TEST(Configurations, Thousands) {
+  checkConfigurations(/*first=*/1000, /*count=*/5000);
 }
 
 } // namespace

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "fa/Support/Manifest.h"
 
+#include <limits>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -104,6 +105,62 @@ TEST(Manifest, RoundTripsToTheSameBytes) {
   EXPECT_EQ(entry.operands[1].roleText(), "key, value");
   EXPECT_TRUE(entry.operands[1].hasRole("value"));
   EXPECT_EQ(entry.operands[1].uses()[1].dims[3], "Dv");
+}
+
+/// s * 0.5, or -inf where i < j; and i >= j.
+Manifest withRegions() {
+  Manifest manifest = example();
+  RegionValue half;
+  half.number = 0.5;
+  RegionValue product;
+  product.op = RegionOp::MulF;
+  product.arguments = {0, 5};
+  RegionValue low;
+  low.number = -std::numeric_limits<double>::infinity();
+  RegionValue isSeen;
+  isSeen.op = RegionOp::CmpSge;
+  isSeen.type = ElementType::I1;
+  isSeen.arguments = {3, 4};
+  RegionValue chosen;
+  chosen.op = RegionOp::Select;
+  chosen.arguments = {8, 6, 7};
+  manifest.entries[0].attention.score = {{half, product, low, isSeen, chosen},
+                                         9};
+  isSeen.arguments = {2, 3};
+  manifest.entries[0].attention.visible = {{isSeen}, 4};
+  return manifest;
+}
+
+TEST(Manifest, RegionsRoundTrip) {
+  std::string text = manifestToJson(withRegions());
+  Expected<Manifest> back = parseManifest(text, "m.json");
+  ASSERT_TRUE(bool(back)) << back.error().str();
+  EXPECT_EQ(manifestToJson(*back), text);
+  const Attention &attention = back->entries[0].attention;
+  EXPECT_EQ(attention.score->values[0].number, 0.5);
+  EXPECT_EQ(attention.score->values[2].number,
+            -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(attention.visible->values[0].op, RegionOp::CmpSge);
+}
+
+TEST(Manifest, WrongRegionsAreNamed) {
+  std::string text = manifestToJson(withRegions());
+  for (auto [from, to, message] :
+       {std::tuple("arith.mulf", "arith.mulg",
+                   "score.values[1].op' is 'arith.mulg', which is no op of a "
+                   "region"),
+        {"\"result\": 9", "\"result\": 10",
+         "score.result' is 10, and there are 10 values"},
+        {"\"result\": 9", "\"result\": 8",
+         "score.result' is a value of another type than f32"},
+        {"\"result\": 4", "\"result\": 3",
+         "visible.result' is a value of another type than i1"},
+        {"\"type\": \"f32\"", "\"type\": \"f64\"",
+         "score.values[0].type' is 'f64'; accepted are i1, i32, i64, f32, f16, "
+         "bf16"}})
+    EXPECT_NE(messageOf(replaced(text, from, to)).find(message),
+              std::string::npos)
+        << messageOf(replaced(text, from, to));
 }
 
 TEST(Manifest, ScaleOperandIsNull) {

@@ -13,6 +13,30 @@ func.func @load_element(%q: memref<?x64xf16>, %i: index) {
 
 // -----
 
+func.func @gather_rank(%t: memref<?x?xf16>, %i: vector<16x8xi32>) {
+  // expected-error @below {{expected 2 indices, one for each dimension of 'memref<?x?xf16>', found 1}}
+  %x = fa.gather %t[%i] : memref<?x?xf16>, vector<16x8xi32> -> vector<16x8xf16>
+  return
+}
+
+// -----
+
+func.func @gather_element(%t: memref<?xf16>, %i: vector<16x8xi32>) {
+  // expected-error @below {{loads 'f32' from 'memref<?xf16>'}}
+  %x = fa.gather %t[%i] : memref<?xf16>, vector<16x8xi32> -> vector<16x8xf32>
+  return
+}
+
+// -----
+
+func.func @gather_shape(%t: memref<?xf16>, %i: vector<16x4xi32>) {
+  // expected-error @below {{expected indices of the shape of 'vector<16x8xf16>', found 'vector<16x4xi32>'}}
+  %x = fa.gather %t[%i] : memref<?xf16>, vector<16x4xi32> -> vector<16x8xf16>
+  return
+}
+
+// -----
+
 func.func @load_rank(%q: memref<64xf16>, %i: index) {
   // expected-error @below {{tile of rank 2 exceeds memref of rank 1}}
   %t = fa.load_tile %q[%i] : memref<64xf16> -> vector<16x64xf16>

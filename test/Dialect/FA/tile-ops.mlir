@@ -17,6 +17,13 @@ func.func @tiles(%q: memref<?x40xf16>, %row: memref<40xf16>, %o: memref<?x40xf16
   return
 }
 
+// CHECK-LABEL: func.func @elements
+func.func @elements(%t: memref<?x?xf16>, %i: vector<16x8xi32>, %j: vector<16x8xi64>) {
+  // CHECK: fa.gather %{{.*}}[%{{.*}}, %{{.*}}] : memref<?x?xf16>, vector<16x8xi32>, vector<16x8xi64> -> vector<16x8xf16>
+  %x = fa.gather %t[%i, %j] : memref<?x?xf16>, vector<16x8xi32>, vector<16x8xi64> -> vector<16x8xf16>
+  return
+}
+
 // CHECK-LABEL: func.func @rows
 func.func @rows(%base: i32, %p: vector<16x8xf32>, %l: vector<16x4xf32>, %c: vector<16xi1>, %n: i1) {
   // CHECK: fa.tile_index %{{.*}} dim 1 : vector<16x8xi32>

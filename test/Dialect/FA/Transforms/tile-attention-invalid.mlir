@@ -37,8 +37,8 @@ func.func @tensors(%q: !t) -> !t {
 !mem = memref<1x1x16x16xf16>
 module attributes {fa.target = "sm_80"} {
 func.func @clause(%q: !mem, %o: !mem) {
-  // expected-error @+1 {{'score' is not supported yet}}
-  fa.attention %q, %q, %q score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index): fa.yield %s : f32 } outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  // expected-error @+1 {{'math.erf' op in the score region is not supported yet}}
+  fa.attention %q, %q, %q score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index): %e = math.erf %s : f32 fa.yield %e : f32 } outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
   return
 }
 }

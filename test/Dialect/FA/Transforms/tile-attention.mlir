@@ -252,6 +252,35 @@ func.func @segments(%q: !mem, %s: memref<2x?xi32>, %o: !mem) {
 
 // -----
 
+// Regions are arithmetic on coordinates, in 32 bits where they fit. What depends on
+// the head alone is read once; a table is read at clamped places.
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+!mem = memref<2x1x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
+module attributes {fa.target = "sm_80"} {
+// CHECK-LABEL: func.func @regions
+// CHECK-SAME:    fa.attention = {
+// CHECK-SAME:      score = {result = 8 : i64, values = [{arguments = [2], op = "load", operand = 1 : i64, type = "f32"}
+// CHECK:         scf.for
+// CHECK:           %[[S:.*]] = vector.contract
+// CHECK:           memref.load %arg1[%{{.*}}] : memref<1xf32>
+// CHECK:           %[[I:.*]] = fa.tile_index %{{.*}} dim 0 : vector<64x16xi32>
+// CHECK:           %[[ROW:.*]] = arith.minsi %[[I]], %{{.*}} : vector<64x16xi32>
+// CHECK:           fa.gather %arg2[%[[ROW]], %{{.*}}] : memref<?x?xf32>, vector<64x16xi32>, vector<64x16xi32> -> vector<64x16xf32>
+func.func @regions(%q: !mem, %gain: memref<1xf32>, %table: memref<?x?xf32>, %o: !mem) {
+  fa.attention %q, %q, %q
+    score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+      %g = memref.load %gain[%h] : memref<1xf32>
+      %x = arith.mulf %s, %g : f32
+      %t = memref.load %table[%i, %j] : memref<?x?xf32>
+      %r = arith.addf %x, %t : f32
+      fa.yield %r : f32 }
+    outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+}
+
+// -----
+
 // Rows behind a query length are not read, and are stored as 0 and -inf.
 #schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
 !mem = memref<2x1x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>

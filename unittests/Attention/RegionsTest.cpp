@@ -61,6 +61,21 @@ const std::string kTables = score(R"(
   %w = arith.extf %t : f16 to f32
   %r = arith.addf %x, %w : f32
   fa.yield %r : f32)");
+/// Without the product of Q and K.
+const std::string kConstant = score(R"(
+  %r = arith.constant 0.5 : f32
+  fa.yield %r : f32)");
+/// s + i / (101 - j): behind the last of 101 keys it would divide by 0.
+const std::string kQuotient = score(R"(
+  %n = arith.constant 101 : index
+  %d = arith.subi %n, %j : index
+  %y = arith.floordivsi %i, %d : index
+  %z = arith.remsi %i, %d : index
+  %p = arith.addi %y, %z : index
+  %w = arith.index_cast %p : index to i64
+  %x = arith.sitofp %w : i64 to f32
+  %r = arith.addf %s, %x : f32
+  fa.yield %r : f32)");
 /// -inf hides a key as a mask does.
 const std::string kHidden = score(R"(
   %c = arith.cmpi sge, %i, %j : index
@@ -139,6 +154,8 @@ const std::vector<Row> &rows() {
   static const std::vector<Row> list = {
       {"distance", kDistance},
       {"functions", kFunctions},
+      {"constant", kConstant},
+      {"quotient", kQuotient},
       {"hidden", kHidden},
       {"causal", kCausal},
       {"diagonals", kDiagonals},

@@ -9,6 +9,7 @@
 #include "IntegerRanges.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -52,6 +53,14 @@ static bool isWideInteger(Type type) {
   return isa<IndexType>(type) || type.isInteger(64);
 }
 
+/// Whether what a region does at the places of the scores may be a fault behind
+/// the last row and key: a read, or a division by what is 0 only there. To
+/// upstream the rounded divisions are total functions.
+static bool mayOnlyBeAskedInside(Operation &op) {
+  return !isSpeculatable(&op) ||
+         isa<arith::FloorDivSIOp, arith::CeilDivSIOp>(op);
+}
+
 RegionEmitter::RegionEmitter(TileBuilder &b, const RegionClause &clause,
                              const ScoreSite &site, Value scores)
     : b(b), clause(clause), site(site), ranges(*clause.region, clause.dims) {
@@ -61,9 +70,9 @@ RegionEmitter::RegionEmitter(TileBuilder &b, const RegionClause &clause,
     vectors[block.getArgument(0)] = scores;
   scalars.map(block.getArgument(first), clause.batch);
   scalars.map(block.getArgument(first + 1), clause.head);
-  bool reads = llvm::any_of(block, llvm::IsaPred<memref::LoadOp>);
+  bool asksOnlyInside = llvm::any_of(block, mayOnlyBeAskedInside);
   auto coordinate = [&](Value places, Value last) -> Value {
-    if (!reads)
+    if (!asksOnlyInside)
       return places;
     return b.create<arith::MinSIOp>(places, b.spread(last, places.getType()));
   };

@@ -30,6 +30,7 @@
 #include "fa/Dialect/FA/Transforms/Transforms.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 
@@ -50,9 +51,14 @@ FailureOr<scf::ForallOp> mlir::fa::tileAttention(RewriterBase &rewriter,
   if (failed(forall))
     return failure();
   rewriter.eraseOp(op);
-  // Folding leaves constants behind that nobody uses.
+  // Folding leaves constants behind that nobody uses, and a score region may
+  // use no product.
   DominanceInfo dominance;
   eliminateCommonSubExpressions(rewriter, dominance, *forall);
+  (*forall)->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *inner) {
+    if (isOpTriviallyDead(inner))
+      rewriter.eraseOp(inner);
+  });
   for (Operation *previous = (*forall)->getPrevNode();
        previous && isOpTriviallyDead(previous);
        previous = (*forall)->getPrevNode())

@@ -7,6 +7,7 @@
 
 import importlib.util
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def test_readme_shows_the_example_as_it_is():
 def test_generated_pages_are_fresh():
     wanted = generate_docs.pages()
     present = {page.name for page in (ROOT / "docs/generated").iterdir()}
-    assert present == wanted.keys(), "run ./fa docs"
+    named = {name for name in wanted if Path(name).name == name}
+    assert present == named, "run ./fa docs"
     for name, text in wanted.items():
         page = ROOT / "docs/generated" / name
         assert page.read_text() == text, f"{name}: run ./fa docs"
@@ -63,20 +65,21 @@ def test_generated_pages_are_fresh():
     generate_docs.find_tablegen() is None, reason="mlir-tblgen is not installed"
 )
 def test_a_stale_page_is_found_and_repaired(tmp_path, monkeypatch, capsys):
-    for page in (ROOT / "docs/generated").iterdir():
-        (tmp_path / page.name).write_text(page.read_text())
-    (tmp_path / "dialect.md").write_text("old\n")
-    (tmp_path / "passes-gone.md").write_text("of a folder that is gone\n")
-    monkeypatch.setattr(generate_docs, "OUT", tmp_path)
+    out = tmp_path / "generated"
+    shutil.copytree(ROOT / "docs/generated", out)
+    shutil.copy(ROOT / "docs/Support.md", tmp_path)
+    (out / "dialect.md").write_text("old\n")
+    (out / "passes-gone.md").write_text("of a folder that is gone\n")
+    monkeypatch.setattr(generate_docs, "OUT", out)
     monkeypatch.setattr(sys, "argv", ["generate-docs.py", "--check"])
     assert generate_docs.main() == 1
     found = capsys.readouterr().out
     assert "dialect.md is stale" in found and "passes-gone.md is stale" in found
-    assert (tmp_path / "dialect.md").read_text() == "old\n"
+    assert (out / "dialect.md").read_text() == "old\n"
     monkeypatch.setattr(sys, "argv", ["generate-docs.py"])
     assert generate_docs.main() == 0
-    assert not (tmp_path / "passes-gone.md").exists()
-    assert "fa.attention" in (tmp_path / "dialect.md").read_text()
+    assert not (out / "passes-gone.md").exists()
+    assert "fa.attention" in (out / "dialect.md").read_text()
 
 
 def test_every_pass_and_tool_is_in_the_pages():

@@ -281,6 +281,31 @@ $L__info_string0:
       << r.message();
 }
 
+// As people write it in inline assembly: a word ends where another begins.
+TEST(Forms, wordsNeedNoSpaceBetween) {
+  expectWords(runModule(R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible.global.align 4 .b8 table[8]={1,2,3,4};
+.visible.func(.param.b32 r)twice(.param.b32 x){.reg.b32%a;ld.param.b32%a,[x];
+add.u32%a,%a,%a;st.param.b32[r],%a;ret;}
+.visible.entry k(.param.u64.ptr.global.align 16 k_out).maxntid 32 .minnctapersm 1
+{
+.reg.b32%t,%v,%r<4>;.reg.b64%out;.reg.pred%p;
+.shared.align 8 .b8 s[8];
+ld.param.u64%out,[k_out];mov.u32%t,%tid.x;setp.lt.u32%p,%t,32;
+mad.wide.u32%out,%t,4,%out;
+{.reg.b16 hu,hl;mov.b32{hl,hu},%t;mov.b32%v,{hl,hu};}
+{.param.b32 a;.param.b32 b;st.param.b32[a],%v;call.uni(b),twice,(a);
+ld.param.b32%v,[b];}
+@%p st.global.u32[%out],%v;
+ret;
+}
+)"),
+              [](uint32_t l) { return 2 * l; });
+}
+
 TEST(Forms, structParameters) {
   auto module = Module::parse(std::string(kHead) + R"(
 .visible .entry k(

@@ -74,6 +74,10 @@ TEST(Refusal, registersAndConstants) {
       {"@%nope mov.u32 %r1, 1;", "5:8", "unknown predicate '%nope'"},
       {"@; mov.u32 %r1, 1;", "5:2", "expected a predicate after '@'"},
       {"@%p1;", "5:5", "expected an instruction"},
+      {"@%r1 mov.u32 %r1, 1;", "5:6", "'%r1' is not a predicate"},
+      {"setp.eq.u32 %r1, %r2, %r3;", "5:13", "'%r1' is not a predicate"},
+      {"mov.u64 %rd1, 18446744073709551616;", "5:15",
+       "'18446744073709551616' has more than 64 bits"},
       {"wgmma.wait_group.sync.aligned %r1;", "5:31",
        "expected an integer constant"},
       {"wgmma.wait_group.sync.aligned -1;", "5:31",
@@ -119,6 +123,32 @@ TEST(Refusal, memory) {
        "a global address needs a 64-bit register"},
       {"cp.async.bulk.global.shared::cta.bulk_group [%r1], [%r2], 16;", "5:45",
        "a global address needs a 64-bit register"},
+      {"cp.async.shared.global [%r1], [%rd2], 16;", "5:1",
+       "'cp.async.shared.global' needs .ca or .cg"},
+      {"cp.async.ca.cg.shared.global [%r1], [%rd2], 16;", "5:1",
+       "'cp.async.ca.cg.shared.global' needs .ca or .cg"},
+      {"cp.async.cg.shared.global [%r1], [%rd2], 8;", "5:42",
+       "cp-size 8 is not allowed for 'cp.async.cg.shared.global'; 16 is"},
+      {"cp.async.ca.shared.global [%r1], [%rd2], 12;", "5:42",
+       "cp-size 12 is not allowed for 'cp.async.ca.shared.global'; 4, 8 or "
+       "16 is"},
+      {"ldmatrix.sync.aligned.m8n8.shared.b16 {%r1}, [%r2];", "5:1",
+       "'ldmatrix.sync.aligned.m8n8.shared.b16' needs .x1, .x2 or .x4"},
+      {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+       "[p], [%rd1], 16, [%r1];",
+       "5:67", "expected an address of shared memory"},
+      {"cp.async.bulk.tensor.1d.global.shared::cta.bulk_group "
+       "[%r1, {%r2}], [%r3];",
+       "5:55", "the address of a tensor map needs a 64-bit register"},
+      {"cp.async.bulk.tensor.1d.global.shared::cta.bulk_group "
+       "[p, {%r2}], [%r3];",
+       "5:55",
+       "a tensor map is named by a generic address; take that of the "
+       "parameter with cvta.param"},
+      {"tensormap.replace.tile.box_dim.global.b1024.b32 [%rd1], 5, %r1;",
+       "5:57",
+       "dimension 5 is not one of "
+       "'tensormap.replace.tile.box_dim.global.b1024.b32'"},
       {"cp.async.bulk.prefetch.L2.global [%rd1], 16, 16;", "5:1",
        "'cp.async.bulk.prefetch.L2.global' takes 2 operands, found 3"},
       {"tensormap.replace.tile.rank.global.b1024.b64 [%rd1], %rd2;", "5:1",
@@ -167,8 +197,12 @@ TEST(Refusal, memory) {
 TEST(Refusal, formsOfInstructions) {
   const std::string kBits = "wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1";
   const std::string kBytes = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8";
+  const std::string kForty = "wgmma.mma_async.sync.aligned.m64n40k32.s32.s8.s8";
   const std::string kOperands = " {%r1,%r2,%r3,%r4}, %rd1, %rd2, 1;";
   const Refusal kCases[] = {
+      {"setp.u32 %p1, %r1, %r2;", "5:1", "'setp.u32' has no comparison"},
+      {"lop3.or.b32 %r1, %r2, %r3, %r4, 1, %p1;", "5:13",
+       "'lop3.or.b32' writes d|p"},
       {"setp.lt.b32 %p1, %r1, %r2;", "5:1",
        "'setp.lt.b32' orders untyped bits; .eq and .ne are allowed"},
       {"setp.lt.and.s32 %p1, %r1, %r2;", "5:1",
@@ -180,6 +214,10 @@ TEST(Refusal, formsOfInstructions) {
       {"cvt.u32.u64 %r1, %r2;", "5:18", "'cvt.u32.u64' reads 64 bits"},
       {"match.any.sync.b32 %r1|%p1, %r2, %r3;", "5:20",
        "'match.any.sync.b32' writes no predicate"},
+      {kForty + kOperands, "5:1",
+       "'" + kForty +
+           "': the shape must be m64nNk32 with N = 8, 16, ... 256, in steps of "
+           "16 from 32 on"},
       {kBits + kOperands, "5:1", "'" + kBits + "': b1 needs .and.popc"},
       {kBytes + ".and.popc" + kOperands, "5:1",
        "'" + kBytes + ".and.popc': .popc is for b1"},
@@ -187,6 +225,11 @@ TEST(Refusal, formsOfInstructions) {
       {"call %rd1;", "5:1",
        "a call through a register needs a .callprototype or .calltargets"},
       {"call %rd1, nowhere;", "5:12", "unknown prototype 'nowhere'"},
+      {"call nobody;", "5:6", "unknown function 'nobody'"},
+      {"call (%r1);", "5:1", "this call names no function"},
+      {"call k, nowhere, nowhere;", "5:18",
+       "this operand has no place in a call"},
+      {"call k;", "5:6", "unsupported: a call of the entry 'k'"},
       {".branchtargets a;", "5:1", "expected a label before .branchtargets"},
       {"t: .branchtargets ;", "5:19", "expected a name in this list"},
       {"t: .branchtargets a b;", "5:21",
@@ -194,6 +237,7 @@ TEST(Refusal, formsOfInstructions) {
       {"}}", "5:2", "expected a directive at module level"},
       {"ret 1;", "5:1", "'ret' takes 0 operands, found 1"},
       {".maxntid 1;", "5:1", "unsupported directive '.maxntid'"},
+      {"{ .pragma } ;", "5:11", "expected ';' after a directive, found '}'"},
       {".loc 1 2;", "5:9", "expected a number"},
       {".loc 1.5 2 3;", "5:6", "a file number must be an integer"},
       {".loc 1 2 3, color 4;", "5:13", "expected function_name or inlined_at"},
@@ -210,6 +254,13 @@ TEST(Refusal, atModuleLevel) {
        "the address size of 128 is out of range; at most 64"},
       {".tex .u64 t;", "4:1", "unsupported directive '.tex'"},
       {".file x \"a.cu\"", "4:7", "expected a number"},
+      {".file 1 \"a.cu", "4:14", "this string is not closed"},
+      {".pragma \"nounroll\"", "4:19",
+       "expected ';' after a directive, found the end of the text"},
+      {".global .b32 a[] = " + repeat("{", 17) + "1" + repeat("}", 17) + ";",
+       "4:37", "an initialiser list is nested more than 16 deep"},
+      {".entry k(.param .b8 a[32764], .param .b8 b) {}", "4:42",
+       "the parameters of 'k' have more than 32764 bytes"},
       {".file 1 a.cu", "4:9", "expected '\"' before a string, found 'a'"},
       {".section .debug_info .b8 1", "4:22",
        "expected '{' after .section, found '.'"},
@@ -271,6 +322,8 @@ TEST(Refusal, throughTheEntry) {
        "function with a body in this file"},
       {".global .b32 a[1] = {1, 2};" + kUse, "4:14",
        "'a' has 4 bytes but 8 initial ones"},
+      {".extern .func a;" + kUse, "5:46",
+       "unsupported: the address of 'a', which has no body here"},
       {".extern .global .b32 a;" + kUse, "4:22",
        "unsupported: 'a' is defined in another file"},
       {".entry k() { .reg .b64 %rd<3>; p: .callprototype _ (.param .b8 "
@@ -279,8 +332,37 @@ TEST(Refusal, throughTheEntry) {
   };
   for (const Refusal &c : kCases)
     expectRefused(c, kHopper, "");
+  EXPECT_EQ(verdict(".target sm_80\n.entry k() {}"),
+            "test.ptx:1:1: error: this is not a PTX file: no .version "
+            "[parser]");
+  EXPECT_EQ(verdict(".version 9.9\n.target sm_80\n.entry k() {}")
+                .find("test.ptx:2:9: error: PTX version '9.9' is not known; "
+                      "the newest is 9."),
+            0u);
   EXPECT_EQ(verdict(".version 8.6\n.address_size 64\n.entry k() {}"),
             "test.ptx:1:1: error: this file has no .target [decoder]");
+}
+
+TEST(Refusal, calls) {
+  const std::string kFunctions = kHopper +
+                                 ".func f(.param .b32 a, .param .b8 b[16]) {}\n"
+                                 ".extern .func outside;\n"
+                                 ".entry k() { .reg .b32 %r<3>; .shared .b32 "
+                                 "word; .param .b8 c[16];\n";
+  const Refusal kCases[] = {
+      {"call f, (%r1);", "7:1",
+       "this function has 2 parameters, this call gives 1"},
+      {"call (%r1), f, (%r1, c);", "7:1",
+       "this function has 0 results, this call gives 1"},
+      {"call f, (word, c);", "7:10", "'word' is not a .param variable"},
+      {"call f, (c, c);", "7:10", "'c' has 16 bytes; the function's has 4"},
+      {"call f, (%r1, %r2);", "7:15",
+       "this argument must be a .param variable of 16 bytes"},
+      {"call outside;", "7:6",
+       "unsupported: a call of 'outside', which has no body in this file"},
+  };
+  for (const Refusal &c : kCases)
+    expectRefused(c, kFunctions, "\nret; }");
 }
 
 //===--- Limits -----------------------------------------------------------===//
@@ -295,6 +377,32 @@ TEST(Refusal, argumentsOfCallsAreBounded) {
   EXPECT_NE(found.find("the arguments of calls have more than 268435456 bytes"),
             std::string::npos)
       << found;
+}
+
+TEST(Refusal, parametersOfFunctionsAreBounded) {
+  std::string text = kHopper + ".func f(.param .b8 a[1048576]" +
+                     repeat(",\n.param .b8 a[1048576]", 256) +
+                     ") { ret; }\n.entry k() { .reg .b64 %a; mov.b64 %a, f; }";
+  EXPECT_EQ(verdict(text),
+            "test.ptx:260:12: error: parameters of more than 268435456 bytes "
+            "[decoder]");
+}
+
+TEST(Refusal, targetsByListsAreBounded) {
+  // Each of 4096 branches names 4097 targets: one more than 2^24 in all.
+  std::string text =
+      kEntry + "A: T: .branchtargets A" + repeat(",A", 4096) + ";\n";
+  std::string branches = repeat("brx.idx %r1, T;\n", 4096);
+  EXPECT_EQ(verdict(text + branches + "ret; }"),
+            "test.ptx:4101:1: error: the branches and calls of this kernel "
+            "name more than 16777216 targets by lists [decoder]");
+}
+
+TEST(Refusal, scopesOfAFunctionAreBounded) {
+  constexpr size_t kMost = 1 << 20;
+  EXPECT_EQ(verdict(kEntry + repeat("{}", kMost) + "\n{} ret; }"),
+            "test.ptx:6:1: error: this function has more than 1048576 scopes "
+            "[decoder]");
 }
 
 TEST(Refusal, waitsTimesRegistersOfProductsAreBounded) {

@@ -17,8 +17,6 @@ using namespace ptxvm::ast;
 std::vector<Statement> BodyParser::run() {
   while (!lexer.atEnd())
     statement();
-  if (depth)
-    lexer.fail("a scope is not closed");
   return std::move(result);
 }
 
@@ -37,9 +35,8 @@ void BodyParser::statement() {
   Statement s;
   s.at = at;
   if (c == '{' || c == '}') {
+    // The body was cut where its braces balance: each has its partner here.
     lexer.take(c);
-    if (c == '}' && depth == 0)
-      Lexer::fail(at, "this '}' closes nothing");
     if (c == '{' && depth == kMaxScopes)
       Lexer::fail(at, "scopes are nested more than " +
                           std::to_string(kMaxScopes) + " deep");
@@ -77,7 +74,7 @@ void BodyParser::statement() {
 }
 
 void BodyParser::directive(Position at) {
-  std::string_view word = lexer.dotted();
+  std::string_view word = lexer.directive();
   Statement s;
   s.at = at;
   if (word == ".reg") {
@@ -142,7 +139,7 @@ void BodyParser::labelled(std::string_view word, Statement &s) {
     lexer.identifier();
     s.variables = parameters();
     while (lexer.peek() == '.')
-      if (std::string_view more = lexer.dotted();
+      if (std::string_view more = lexer.directive();
           more == ".abi_preserve" || more == ".abi_preserve_control")
         lexer.number();
   } else {
@@ -161,7 +158,7 @@ void BodyParser::registers(Statement &s) {
   std::string_view type;
   while (lexer.peek() == '.') {
     Position at = lexer.position();
-    std::string_view word = lexer.dotted();
+    std::string_view word = lexer.directive();
     if (word == ".v2" || word == ".v4")
       Lexer::fail(at, "unsupported: a vector register");
     type = word.substr(1);

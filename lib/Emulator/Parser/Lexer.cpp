@@ -82,14 +82,26 @@ std::string_view Lexer::identifier() {
   return {start, size_t(cursor - start)};
 }
 
+std::string_view Lexer::directive() {
+  skip();
+  const char *start = cursor;
+  if (cursor != end && *cursor == '.')
+    do
+      ++cursor;
+    while (cursor != end && isWord(*cursor) && *cursor != '%');
+  return {start, size_t(cursor - start)};
+}
+
 std::string_view Lexer::dotted() {
   skip();
   const char *start = cursor;
   while (cursor != end) {
     bool isScope = *cursor == ':' && end - cursor > 1 && cursor[1] == ':';
+    // mov.u32%r1: '%' begins the name of a register.
+    bool isRegister = *cursor == '%' && cursor != start;
     if (isScope)
       cursor += 2;
-    else if (isWord(*cursor) || *cursor == '.')
+    else if ((isWord(*cursor) && !isRegister) || *cursor == '.')
       ++cursor;
     else
       break;
@@ -208,22 +220,21 @@ std::string_view Lexer::balancedBraces() {
   }
 }
 
-std::string_view Lexer::skipStatement() {
-  skip();
-  const char *start = cursor;
-  while (!atEnd()) {
-    char c = *cursor;
+void Lexer::skipStatement() {
+  for (;;) {
+    char c = peek();
     if (c == '"') {
       quoted();
       continue;
     }
+    if (c == '}' || atEnd())
+      return expect(';', "after a directive");
     ++cursor;
     if (c == ';')
-      return {start, size_t(cursor - 1 - start)};
+      return;
     if (c == '{')
       balancedBraces();
   }
-  fail("expected ';' before the end of the text");
 }
 
 /// Braces, brackets and operators of constants are never deeper.

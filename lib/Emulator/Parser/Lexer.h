@@ -55,7 +55,10 @@ public:
   /// An identifier ([A-Za-z0-9_$%]+; after '%' one ".x" suffix belongs to it),
   /// or empty.
   std::string_view identifier();
-  /// A directive or an opcode: letters, digits, '_', '.', ':'; or empty.
+  /// A directive or one of its words: '.' and an identifier, whatever follows;
+  /// or empty.
+  std::string_view directive();
+  /// An opcode, a label or a version: letters, digits, '_', '.', ':'; or empty.
   std::string_view dotted();
   std::string_view quoted();
   /// An integer or float literal, optionally signed.
@@ -67,8 +70,8 @@ public:
   int64_t offsets();
   /// Skips to the brace that closes an open one and returns the text between.
   std::string_view balancedBraces();
-  /// Skips past the next ';' on this nesting level and returns what was before.
-  std::string_view skipStatement();
+  /// Skips past the next ';' on this nesting level.
+  void skipStatement();
   void skipLine();
 
   [[noreturn]] void fail(std::string message) {

@@ -75,20 +75,16 @@ Variable VariableParser::declarator(Variable::Space space) {
     v.at = lexer.position();
     if (lexer.peek() != '.')
       break;
-    std::string_view word = lexer.dotted();
+    std::string_view word = lexer.directive();
     if (word == ".align") {
       v.alignment = uint32_t(integer("an alignment", kMaxAlignment));
     } else if (word == ".ptr") {
       v.isPointer = true;
       // .ptr{.space}{.align N} describes the pointee, not the parameter.
       while (lexer.peek() == '.') {
-        if (lexer.dotted() == ".align")
+        if (lexer.directive() == ".align")
           integer("an alignment", kMaxAlignment);
       }
-    } else if (word.starts_with(".ptr.")) {
-      v.isPointer = true;
-      if (word.ends_with(".align"))
-        integer("an alignment", kMaxAlignment);
     } else if (word == ".attribute") {
       lexer.expect('(', "after .attribute");
       while (lexer.peek() != ')') {
@@ -290,7 +286,7 @@ std::vector<Variable> VariableParser::parameters() {
     return result;
   while (lexer.peek() != ')') {
     Position at = lexer.position();
-    std::string_view word = lexer.dotted();
+    std::string_view word = lexer.directive();
     Variable::Space space = Variable::Param;
     bool isRegister = word == ".reg";
     if (!isRegister && (!isSpace(word, space) || space != Variable::Param))
@@ -321,7 +317,7 @@ public:
 private:
   void directive() {
     Position at = lexer.position();
-    std::string_view word = lexer.dotted();
+    std::string_view word = lexer.directive();
     if (word == ".version") {
       file.version = lexer.dotted();
     } else if (word == ".target") {
@@ -362,7 +358,7 @@ private:
     while (word == ".visible" || word == ".extern" || word == ".weak" ||
            word == ".common") {
       isExtern |= word == ".extern";
-      word = lexer.dotted();
+      word = lexer.directive();
     }
     Variable::Space space;
     if (word == ".entry" || word == ".func")
@@ -411,7 +407,7 @@ private:
   void attributes() {
     while (lexer.peek() == '.') {
       Position where = lexer.position();
-      std::string_view word = lexer.dotted();
+      std::string_view word = lexer.directive();
       if (word != ".attribute" && word != ".noreturn")
         Lexer::fail(where, "unsupported directive '" + std::string(word) + "'");
       if (word == ".noreturn" || !lexer.take('('))
@@ -441,7 +437,7 @@ private:
     f.parameters = parameters();
     while (lexer.peek() == '.') {
       Position where = lexer.position();
-      std::string_view word = lexer.dotted();
+      std::string_view word = lexer.directive();
       if (!performance(word, f))
         Lexer::fail(where, "unsupported directive '" + std::string(word) + "'");
     }

@@ -41,8 +41,11 @@ const MutationCase kPipeline[] = {
     {"noBarrierAfterInit", drop("bar.sync"), "race"},
     {"noInit", drop("mbarrier.init.shared.b64 [%r4],"), "mbarrier"},
     {"everyThreadInits", drop("@%p0 bra READY"), "mbarrier"},
-    {"noFenceAfterInit", drop("fence.mbarrier_init"), "proxy-fence"},
-    {"noLoopAroundTheWait", drop("@!%p3 bra WAIT_FULL"), "mbarrier"},
+    {"noFenceAfterInit", drop("fence.mbarrier_init"), "proxy-fence",
+     " made, and neither fence.mbarrier_init nor fence.proxy.async lies "
+     "between"},
+    {"noLoopAroundTheWait", drop("@!%p3 bra WAIT_FULL"), "mbarrier",
+     " answers in %p3, and nobody looks at it: the phase may not be complete"},
     {"noWaitForTheCopy",
      both(drop("@!%p3 bra WAIT_FULL"),
           drop("mbarrier.try_wait.parity.shared.b64 %p3, "

@@ -448,9 +448,16 @@ TEST(CheckerSet, names) {
       "initialisation, async-wait, wgmma, registers, mbarrier, division, "
       "proxy-fence, barriers, warp-sync, leaks, race, global-race, "
       "equal-writes");
+  EXPECT_FALSE(CheckerSet::parse("race,"));
+  EXPECT_FALSE(CheckerSet::parse("race,none"));
   EXPECT_TRUE(CheckerSet::parse("none")->empty());
   EXPECT_TRUE(CheckerSet::parse("bounds")->empty());
   EXPECT_FALSE(CheckerSet::parse("race")->empty());
+  // `all` leaves out what is asked for by name, and may be joined with it.
+  const char *equal = "st.shared.u32 [%b], 1;";
+  EXPECT_TRUE(check(equal, "all").ok());
+  EXPECT_FALSE(check(equal, "all,equal-writes").ok());
+  EXPECT_FALSE(check("st.shared.u32 [%b], %tid;", "equal-writes,all").ok());
   // By default: initialisation and waits, and not races.
   EXPECT_FALSE(check("ld.shared.u32 %r0, [%s];", "").ok());
   EXPECT_FALSE(check("add.u32 %r0, %r1, 1;", "").ok());

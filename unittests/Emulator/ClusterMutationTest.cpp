@@ -36,7 +36,9 @@ const MutationCase kExchange[] = {
     {"noBarrierBefore",
      both(drop("barrier.cluster.arrive.release"),
           drop("barrier.cluster.wait.acquire")),
-     "race"},
+     "race",
+     " reaches into CTA 0 of the cluster, which may not have started: no "
+     "barrier.cluster or mbarrier of that CTA comes before"},
     {"relaxedArrival",
      replace("arrive.release.aligned", "arrive.relaxed.aligned"), "race"},
     {"ctaBarrierOnly",

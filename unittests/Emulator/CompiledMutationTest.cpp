@@ -194,6 +194,12 @@ const MutationCase kHistogram[] = {
      "space"},
     {"everyThreadClears", drop("@%p1 bra  $L__BB3_2"), "bounds"},
     {"halfTheWarpsSkipABarrier", insertBefore("bar.sync", "@!%p1"), "race"},
+    {"everyThreadClearsTheFirstBin",
+     insertBefore("@%p1 bra  $L__BB3_2", "st.shared.u32 [%r10], 0;"),
+     "equal-writes"},
+    {"twoThreadsClearABin",
+     insertBefore("setp.gt.u32   %p1, %r1, 63", "shr.u32 %r1, %r1, 1;"),
+     "equal-writes", " writes with the same value, and nothing orders the two"},
 };
 INSTANTIATE_TEST_SUITE_P(Nvcc, HistogramMutation, testing::ValuesIn(kHistogram),
                          [](const auto &i) { return i.param.name; });
@@ -261,6 +267,12 @@ const MutationCase kTranspose[] = {
      replace("%p15, %p13, %p14", "%p15, %p14, %p14"), "initialisation"},
     {"lastRowsNotLoaded", drop("st.shared.f32   [%r7+3168]"), "initialisation"},
     {"tileTooSmall", replace("4tile[4224]", "4tile[4092]"), "bounds"},
+    {"twoThreadsCopyAColumn",
+     insertBefore("add.s32   %r3, %r1, %r2", "and.b32 %r2, %r2, 30;"),
+     "equal-writes"},
+    {"twoThreadsCopyARow",
+     insertBefore("add.s32   %r6, %r4, %r5", "and.b32 %r5, %r5, 6;"),
+     "equal-writes"},
 };
 INSTANTIATE_TEST_SUITE_P(Nvcc, TransposeMutation, testing::ValuesIn(kTranspose),
                          [](const auto &i) { return i.param.name; });
@@ -316,6 +328,7 @@ const MutationCase kLastBlock[] = {
                        "mul.wide.u32 %rd14, %r29, 4; add.s64 %rd15, %rd1, "
                        "%rd14; st.volatile.global.u32 [%rd15], %r26;")),
      "determinism"},
+    {"everyThreadClearsTheSum", drop("@%p1 bra  $L__BB5_2"), "equal-writes"},
     {"noBarrierBehindTheZero", drop("bar.sync", 1), "race"},
     {"noBarrierBehindTheSum", drop("bar.sync", 2), "race"},
     {"noBarrierBehindTheAnswer", drop("bar.sync", 3), "race"},

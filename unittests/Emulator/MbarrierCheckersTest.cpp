@@ -27,6 +27,10 @@ TEST_P(MbarrierCheckerTest, passesTheNearMiss) { passesTheNearMiss(); }
 #label ": mbarrier.test_wait.shared.b64 %p1, [%b], %rd0; @!%p1 bra " #label  \
          ";"
 
+#define ASK                                                                    \
+  "mbarrier.test_wait.parity.shared.b64 %p1, [%b], 0; selp.u32 %r0, 1, 0, "    \
+  "%p1;"
+
 const FaultCase kMisuse[] = {
     {"notMade", "mbarrier", ARRIVE,
      "mbarrier.arrive.shared.b64 uses shared memory at byte 0, which holds no "
@@ -69,6 +73,37 @@ const FaultCase kMisuse[] = {
      "with 32 bytes that came and were not expected",
      INIT(1) "@%p0 mbarrier.complete_tx.relaxed.cta.shared.b64 [%b], 32;"
              "@%p0 mbarrier.expect_tx.relaxed.cta.shared.b64 [%b], 32;"},
+    {"moreBytesThanItCounts", "mbarrier",
+     INIT(1) "@%p0 mbarrier.expect_tx.relaxed.cta.shared.b64 [%b], 1048575;"
+             "@%p0 mbarrier.expect_tx.relaxed.cta.shared.b64 [%b], 16;"
+             "@%p0 mbarrier.complete_tx.relaxed.cta.shared.b64 [%b], 16;"
+             "@%p0 mbarrier.complete_tx.relaxed.cta.shared.b64 [%b], 1048575;",
+     "takes the byte count of the mbarrier at byte 0 to 1048591; it holds "
+     "1048575 at most",
+     INIT(1) "@%p0 mbarrier.expect_tx.relaxed.cta.shared.b64 [%b], 1048575;"
+             "@%p0 mbarrier.complete_tx.relaxed.cta.shared.b64 [%b], 16;"
+             "@%p0 mbarrier.expect_tx.relaxed.cta.shared.b64 [%b], 16;"
+             "@%p0 mbarrier.complete_tx.relaxed.cta.shared.b64 [%b], "
+             "1048575;"},
+    {"answerThatNobodyLooksAt", "mbarrier",
+     INIT(64) ARRIVE "mbarrier.test_wait.shared.b64 %p1, [%b], %rd0;",
+     "answers in %p1, and nobody looks at it: the phase may not be complete",
+     INIT(64) ARRIVE WAIT(A)},
+    {"stateOfAnOldPhase", "mbarrier",
+     FIRST "@!%p0 ret; mbarrier.init.shared.b64 [%b], 1;" ARRIVE
+         WAIT(A) "mov.b64 %rd1, %rd0;" ARRIVE WAIT(
+             B) "mbarrier.test_wait.shared.b64 %p1, [%b], %rd1;"
+                "selp.u32 %r0, 1, 0, %p1;",
+     "waits for phase 0, but phase 2 is in progress; a wait tells only the "
+     "phase before that one",
+     FIRST "@!%p0 ret; mbarrier.init.shared.b64 [%b], 1;" ARRIVE WAIT(A)
+         ARRIVE WAIT(B) "mbarrier.test_wait.shared.b64 %p1, [%b], %rd0;"
+                        "selp.u32 %r0, 1, 0, %p1;"},
+    {"parityOfAnOldPhase", "mbarrier",
+     FIRST "@!%p0 ret; mbarrier.init.shared.b64 [%b], 1;" ASK ARRIVE ARRIVE ASK,
+     "waits for parity 0 of the mbarrier at byte 0 and has missed the phase "
+     "it meant, but phase 2 is in progress",
+     FIRST "@!%p0 ret; mbarrier.init.shared.b64 [%b], 1;" ASK ARRIVE ASK},
     {"writtenOver", "mbarrier", INIT(1) "@%p0 st.shared.u32 [%b+4], 0;",
      "st.shared.u32 touches shared memory at byte 0, which is an mbarrier "
      "since mbarrier.init.shared.b64 at line 23",

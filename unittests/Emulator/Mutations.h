@@ -66,6 +66,7 @@ struct MutationCase {
   /// "numbers" the kernel is right by the rules and computes something else:
   /// the buffers must differ from what the unchanged kernel leaves.
   std::string checker;
+  std::string message = ""; ///< part of what it must say
 };
 inline void PrintTo(const MutationCase &c, std::ostream *os) { *os << c.name; }
 

@@ -71,6 +71,12 @@ const FaultCase kWarpSync[] = {
      R"(setp.eq.u32 %p0, %l, 3;
         selp.b32 %r0, -1, -1, %p0;
         vote.sync.ballot.b32 %r1, %p0, %r0;)"},
+    {"nobodyNamed", "warp-sync",
+     "setp.eq.u32 %p0, %l, 3; mov.b32 %r0, 0;"
+     "vote.sync.ballot.b32 %r1, %p0, %r0;",
+     " has an empty membermask",
+     "setp.eq.u32 %p0, %l, 3; mov.b32 %r0, -1;"
+     "vote.sync.ballot.b32 %r1, %p0, %r0;"},
     {"readsAnAbsentLane", "warp-sync",
      R"(setp.lt.u32 %p0, %l, 16;
         @%p0 shfl.sync.idx.b32 %r0, %tid, 20, 31, 0xFFFF;)",

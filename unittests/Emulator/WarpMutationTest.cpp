@@ -254,7 +254,7 @@ const MutationCase kRotation[] = {
      "race"},
     {"noBarrierBehind",
      both(drop("barrier.cluster.arrive", 2), drop("barrier.cluster.wait", 2)),
-     "race"},
+     "race", "the CTA ends, and nothing orders that after ld.u32 at line "},
     {"barrierOfTheBlockOnly",
      both(rewrite("barrier.cluster.arrive", "bar.sync 0;"),
           drop("barrier.cluster.wait", 1)),

@@ -83,13 +83,13 @@ Expected<CheckerSet> CheckerSet::parse(const std::string &list) {
   };
   if (list.empty())
     set([](const CheckerInfo &c) { return c.isDefault; });
-  else if (list == "all")
-    set([](const CheckerInfo &c) { return !c.isExtra; });
   else if (list != "none")
     for (size_t begin = 0; begin <= list.size();) {
       size_t end = std::min(list.find(',', begin), list.size());
       std::string word = list.substr(begin, end - begin);
-      auto isNamed = [&](const CheckerInfo &c) { return c.name == word; };
+      auto isNamed = [&](const CheckerInfo &c) {
+        return word == "all" ? !c.isExtra : c.name == word;
+      };
       if (std::none_of(allCheckers().begin(), allCheckers().end(), isNamed))
         return unknown(word);
       set(isNamed);

@@ -198,20 +198,16 @@ void RaceCTA::reachOut(const AccessEvent &e) {
   for (uint32_t m = e.mask; m; m &= m - 1) {
     unsigned lane = unsigned(__builtin_ctz(m));
     uint32_t who = thread(e.warp, lane);
-    std::string place = " reaches into CTA " + std::to_string(e.ownerRank) +
-                        " of the cluster, ";
-    if (!s->live[e.ownerRank])
-      return report(e.pc, e.warp, int(lane),
-                    opcode(e.pc) + place + "which has ended");
     auto [at, isFirst] = s->visitors[e.ownerRank].try_emplace(who);
     bool isUnknown =
         isFirst && !s->order.knowsAnyOf(who, owner, owner + s->threadsOfCTA());
     at->second = {s->order.clock(who), e.pc};
     if (isUnknown)
       return report(e.pc, e.warp, int(lane),
-                    opcode(e.pc) + place +
-                        "which may not have started: no barrier.cluster or "
-                        "mbarrier of that CTA comes before");
+                    opcode(e.pc) + " reaches into CTA " +
+                        std::to_string(e.ownerRank) +
+                        " of the cluster, which may not have started: no "
+                        "barrier.cluster or mbarrier of that CTA comes before");
   }
 }
 

@@ -321,6 +321,16 @@ TEST(BulkCopy, mayNotReachACtaThatHasExited) {
       "mbarrier.init.shared.b64 [bar], 1; mov.u32 %r1, smem;"
       "mov.u32 %r2, bar; mapa.shared::cluster.u32 %r1, %r1, 1;"
       "mapa.shared::cluster.u32 %r2, %r2, 1;";
+  const std::string leaving =
+      "mbarrier.init.shared.b64 [bar], 1; barrier.cluster.arrive;"
+      "barrier.cluster.wait; setp.eq.u32 %p0, %rank, 0; @!%p0 bra MEET;"
+      "mov.u32 %r1, smem; mov.u32 %r2, bar;"
+      "mapa.shared::cluster.u32 %r1, %r1, 1;"
+      "mapa.shared::cluster.u32 %r2, %r2, 1;";
+  const std::string meet =
+      "MEET: barrier.cluster.arrive; barrier.cluster.wait; @!%p0 ret;"
+      "mov.u32 %r3, 0;\n"
+      "L: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 9000; @%p1 bra L;";
   const std::string there = "it lies in the shared memory of CTA rank 1, which "
                             "has exited";
   const std::pair<std::string, std::string> kCases[] = {
@@ -331,22 +341,59 @@ TEST(BulkCopy, mayNotReachACtaThatHasExited) {
                "[%r1], %r3, [%r2];",
        "the destination of an asynchronous store cannot be reached: " + there},
       // What is under way when the other CTA leaves.
-      {"mbarrier.init.shared.b64 [bar], 1; barrier.cluster.arrive;"
-       "barrier.cluster.wait; setp.eq.u32 %p0, %rank, 0; @!%p0 bra MEET;"
-       "mov.u32 %r1, smem; mov.u32 %r2, bar;"
-       "mapa.shared::cluster.u32 %r1, %r1, 1;"
-       "mapa.shared::cluster.u32 %r2, %r2, 1;"
-       "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r1], %r2, "
-       "[%r2];\n"
-       "MEET: barrier.cluster.arrive; barrier.cluster.wait; @!%p0 ret;"
-       "mov.u32 %r3, 0;\n"
-       "L: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 9000; @%p1 bra L;",
+      {leaving +
+           "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 "
+           "[%r1], %r2, [%r2];\n" +
+           meet,
        "an asynchronous store reaches CTA rank 1, which has exited"},
+      {leaving +
+           "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_"
+           "tx::bytes [%r1], [smem], 32, [%r2];\n" +
+           meet,
+       "a bulk copy writes to the shared memory of CTA rank 1, which has "
+       "exited"},
   };
   for (auto &[body, message] : kCases) {
     KernelRun r = runBody(body, {{{2}, {1}, {2}, 0}});
     EXPECT_EQ(r.report.status, Status::Fault) << body;
     EXPECT_EQ(r.message(), message);
+  }
+}
+
+TEST(BulkCopy, theMbarrierIsInTheCtaOfTheDestination) {
+  const std::string both =
+      "mbarrier.init.shared.b64 [bar], 1; barrier.cluster.arrive;"
+      "barrier.cluster.wait; setp.eq.u32 %p0, %rank, 0; @!%p0 bra MEET;"
+      "mov.u32 %r1, smem; mapa.shared::cluster.u32 %r1, %r1, 1;";
+  const std::string store =
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 ";
+  const std::pair<std::string, std::string> kCases[] = {
+      {"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+       "[%r1], [%in], 32, [bar];",
+       "the mbarrier of a bulk copy must be in the CTA of its destination, "
+       "rank 1 [mbarrier;"},
+      {store + "[%r1], %tid, [bar];",
+       "the mbarrier of an asynchronous store cannot be reached: it must be "
+       "in the CTA of the destination [bounds;"},
+      {store + "[%r1+2], %tid, [bar];",
+       "the destination of an asynchronous store cannot be reached: it is not "
+       "aligned to 4 [alignment;"},
+      {store + "[smem], %tid, [bar+4];",
+       "the mbarrier of an asynchronous store cannot be reached: it is not "
+       "aligned to 8 [alignment;"},
+      {store + "[smem+8192], %tid, [bar];",
+       "the destination of an asynchronous store cannot be reached: the CTA "
+       "has 4160 bytes of shared memory [bounds;"},
+  };
+  for (auto &[copy, message] : kCases) {
+    KernelRun r = runBody(both + copy +
+                              "MEET: barrier.cluster.arrive; "
+                              "barrier.cluster.wait;",
+                          {{{2}, {1}, {2}, 0}});
+    EXPECT_EQ(r.report.status, Status::Fault) << copy;
+    ASSERT_FALSE(r.report.diagnostics.empty()) << copy;
+    EXPECT_NE(r.report.diagnostics[0].str().find(message), std::string::npos)
+        << r.report.diagnostics[0].str();
   }
 }
 

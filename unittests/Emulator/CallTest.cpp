@@ -268,6 +268,18 @@ TEST(Call, ofNoFunctionIsAFault) {
       << r.message();
 }
 
+TEST(Call, ofAFunctionOfOtherParametersIsAFault) {
+  ModuleRun r =
+      runEntry("mov.u32 %r1, %t; mov.u64 %rd2, wide;"
+               "P: .callprototype (.param .b32 _) _ (.param .b32 _);" +
+                   callOf("%rd2", ", P"),
+               std::string(kTwice) +
+                   ".func (.param .b32 r) wide(.param .b64 x) { ret; }\n");
+  EXPECT_NE(r.message().find(" is a function with other parameters or results"),
+            std::string::npos)
+      << r.message();
+}
+
 TEST(Call, findsAnAlias) {
   expectWords(runEntry("mov.u32 %r1, %t;" + callOf("two") + "mov.u32 %v, %r2;",
                        std::string(kTwice) +
@@ -366,6 +378,23 @@ DONE:
   EXPECT_EQ(r.printed, "000 0.00|   ab|-5  |A 100%\n"
                        "001 1.00|   ab|-5  |A 100%\n");
   EXPECT_EQ(r.out[1], 5u);
+}
+
+TEST(Printf, whatIsNotInMemoryIsAFault) {
+  const std::string kFormat = kRuntime + stringVariable("format", "%lld %d\n") +
+                              ".global .u64 seven = 7;\n";
+  ModuleRun r = runEntry("mov.u64 %rd1, 8;\n"
+                         "call (%v), vprintf, (%rd1, %rd1);\n",
+                         kFormat);
+  EXPECT_NE(r.message().find("the format of printf is not in memory [printf;"),
+            std::string::npos)
+      << r.message();
+  r = runEntry("mov.u64 %rd1, format; mov.u64 %rd2, seven;\n"
+               "call (%v), vprintf, (%rd1, %rd2);\n",
+               kFormat);
+  EXPECT_NE(r.message().find("argument 2 of printf is not in memory [printf;"),
+            std::string::npos)
+      << r.message();
 }
 
 TEST(Assert, isAFaultWithItsWords) {

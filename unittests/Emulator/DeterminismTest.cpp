@@ -37,6 +37,17 @@ TEST(Determinism, whoComesLastWins) {
   EXPECT_NE(text.find("kernel k, CTA (0,0,0), warp "), std::string::npos);
 }
 
+TEST(Determinism, countsTheBytesThatDiffer) {
+  const std::string kFirst = "setp.eq.u32 %p0, %l, 0; ";
+  std::string one = allText(
+      check(kFirst + "@%p0 st.global.u8 [%out+8], %w;", "none", kSeeds));
+  EXPECT_NE(one.find("; 1 byte of it differs"), std::string::npos) << one;
+  std::string two = allText(check(kFirst + "mad.lo.u32 %r0, %w, 257, 1; "
+                                           "@%p0 st.global.u16 [%out+8], %r0;",
+                                  "none", kSeeds));
+  EXPECT_NE(two.find("; 2 bytes of it differ"), std::string::npos) << two;
+}
+
 TEST(Determinism, orderOfAtomics) {
   // The ticket that a warp draws depends on the order, the sum does not.
   const char *const kDraw = "setp.eq.u32 %p0, %l, 0; "
@@ -76,5 +87,10 @@ TEST(Determinism, forms) {
   for (const char *wrong : {"random:7..3", "random:3..", "random:..3",
                             "random:1..2..3", "random", "reverse:1"})
     EXPECT_FALSE(bool(OrderPolicy::parse(wrong))) << wrong;
+  EXPECT_TRUE(bool(OrderPolicy::parse("random:1..1000000")));
+  auto many = OrderPolicy::parse("random:0..1000000");
+  ASSERT_FALSE(bool(many));
+  EXPECT_EQ(many.error().message, "'random:0..1000000' has too many seeds; "
+                                  "accepted are at most 1000000");
 }
 } // namespace

@@ -440,6 +440,27 @@ TEST(Mbarrier, aDeadlockTellsTheState) {
                     "missing, 256 bytes still expected)";
   std::string w = " lanes 0xffffffff wait at line 27";
   EXPECT_EQ(r.message(), "deadlock: warp 0" + w + end + "; warp 1" + w + end);
+  r = runBody("mbarrier.init.shared.b64 [bar], 1;\n"
+              "mbarrier.complete_tx.relaxed.cta.shared.b64 [bar], 48;\n" +
+                  waitParity("bar", "0"),
+              kOneThread);
+  EXPECT_EQ(r.message(), "deadlock: warp 0 lanes 0x00000001 wait at line 23 "
+                         "for the mbarrier at byte 4096 (phase 0, 1 of 1 "
+                         "arrivals missing, 48 bytes too many)");
+  // The other warp has ended what this one waits for.
+  r = runBody("setp.eq.u32 %p1, %tid, 0; setp.eq.u32 %p2, %tid, 32;\n"
+              "@%p1 mbarrier.init.shared.b64 [bar], 1; bar.sync 0;\n"
+              "@!%p1 bra OTHER;\n" +
+                  waitParity("bar", "0") +
+                  "OTHER: mov.u32 %r3, 0;\n"
+                  "L: add.u32 %r3, %r3, 1; setp.lt.u32 %p3, %r3, 9000;\n"
+                  "@%p3 bra L; @%p2 mbarrier.inval.shared.b64 [bar];",
+              {{{1}, {64}, {0, 0, 0}, 0}});
+  EXPECT_EQ(r.report.status, Status::Deadlock);
+  EXPECT_NE(r.message().find("for the mbarrier at byte 4096 (which was "
+                             "invalidated)"),
+            std::string::npos)
+      << r.message();
 }
 
 TEST(Mbarrier, aTryWaitMayGiveUpInRandomOrdersOnly) {

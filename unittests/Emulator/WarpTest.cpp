@@ -474,6 +474,11 @@ TEST(Stops, deadlockSaysWhoWaitsForWhat) {
   EXPECT_EQ(r.report.status, Status::Deadlock);
   EXPECT_HAS(firstMessage(r), "warp 0 lanes 0x0000ffff wait at line 26 for "
                               "barrier 1");
+  r = run("setp.lt.u32 %p0, %tid, 16; @%p0 bra LOW;\n"
+          "bar.sync 1, 64;\nLOW: vote.sync.ballot.b32 %r0, %p0, -1;");
+  EXPECT_EQ(r.report.status, Status::Deadlock);
+  EXPECT_HAS(firstMessage(r), "warp 0 lanes 0x0000ffff wait at line 28 for "
+                              "lanes 0xffff0000");
 }
 TEST(Stops, instructionLimit) {
   DeviceOptions options;

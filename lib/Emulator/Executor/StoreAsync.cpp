@@ -54,15 +54,21 @@ public:
   uint8_t values[32];
 };
 
-std::string checkPlace(Warp &w, const SharedPlace &p, uint32_t bytes) {
+/// What is wrong with one, and the checker that says so; empty when nothing is.
+struct Fault {
+  const char *checker = "bounds";
+  std::string why;
+};
+
+Fault checkPlace(Warp &w, const SharedPlace &p, uint32_t bytes) {
   std::string why = unreachable(*w.cta, p, true);
   if (!why.empty())
-    return why;
+    return {"bounds", why};
   if (p.offset % bytes)
-    return "it is not aligned to " + std::to_string(bytes);
+    return {"alignment", "it is not aligned to " + std::to_string(bytes)};
   if (p.offset + bytes > p.owner->shared.size())
-    return "the CTA has " + std::to_string(p.owner->shared.size()) +
-           " bytes of shared memory";
+    return {"bounds", "the CTA has " + std::to_string(p.owner->shared.size()) +
+                          " bytes of shared memory"};
   return {};
 }
 
@@ -92,16 +98,17 @@ bool issueLane(Warp &w, const Instruction &i, unsigned l) {
       resolveShared(*w.cta, addressOf(w, i.a, aux.wideShared, i.imm, l));
   SharedPlace mbarrier = resolveShared(
       *w.cta, addressOf(w, i.c, aux.wideMbarrier, int32_t(i.d), l));
-  std::string wrong = checkPlace(w, store->place, bytes);
+  Fault wrong = checkPlace(w, store->place, bytes);
   std::string what = "the destination of an asynchronous store";
-  if (wrong.empty()) {
+  if (wrong.why.empty()) {
     wrong = checkPlace(w, mbarrier, 8);
     what = "the mbarrier of an asynchronous store";
   }
-  if (wrong.empty() && mbarrier.owner != store->place.owner)
-    wrong = "it must be in the CTA of the destination";
-  if (!wrong.empty()) {
-    w.cta->fault(w, "bounds", what + " cannot be reached: " + wrong, int(l));
+  if (wrong.why.empty() && mbarrier.owner != store->place.owner)
+    wrong.why = "it must be in the CTA of the destination";
+  if (!wrong.why.empty()) {
+    w.cta->fault(w, wrong.checker, what + " cannot be reached: " + wrong.why,
+                 int(l));
     return false;
   }
   MbarrierActor actor{w, w.pc, 1u << l};

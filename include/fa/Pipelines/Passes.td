@@ -49,4 +49,40 @@ def FAOverrideSchedule : Pass<"fa-override-schedule", "::mlir::ModuleOp"> {
   ];
 }
 
+def FAPrintBlockMap : Pass<"fa-print-block-map", "::mlir::ModuleOp"> {
+  let summary = "draws which blocks of scores are skipped, full or partial";
+  let description = [{
+    Changes nothing and draws, on stderr, what becomes of each block of queries
+    (a row, with its first query) and keys (a column). Attention that has not
+    been tiled is tiled in a copy, for `target` and with `schedule`; the bounds
+    of the loops are then evaluated for one batch and head: what is drawn is
+    what the kernel does. Lengths are whole sequences unless `given`.
+
+    ```mlir
+    fa.attention %q, %k, %v masks [#fa.window<top_left, left = 100, right = 0>] : tensor<1x1x256x64xf16>, ...
+    ```
+    with `schedule=tile_q=64,tile_kv=32,warps=4` draws
+    ```
+    @f batch 0 head 0: blocks of 64 queries and 32 keys
+           0  ++......
+          64  +#++....
+         128  +++#++..
+         192  ..+++#++
+    # full 3, + partial 15, . skipped 14
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"",
+           "The chip to tile for, as in fa-stage-tile">,
+    Option<"schedule", "schedule", "std::string", /*default=*/"",
+           "KEY=V,... as in fa-stage-tile">,
+    ListOption<"given", "given", "std::string",
+               "NAME=NUMBER,... of open extents (Sq, Sk, ...) and of operands "
+               "whose elements a bound depends on (kv_lengths, ...)">,
+    Option<"batch", "batch", "int64_t", /*default=*/"0", "The batch to draw">,
+    Option<"head", "head", "int64_t", /*default=*/"0",
+           "The query head to draw">,
+  ];
+}
+
 #endif // FA_PIPELINES_PASSES_TD

@@ -1,0 +1,108 @@
+// What becomes of each block, by the bounds of the loops that were written.
+// RUN: split-file %s %t
+// RUN: fa-opt %t/window.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="schedule=tile_q=64,tile_kv=32,warps=4" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=WINDOW --match-full-lines
+// A program that is tiled already is drawn as it is.
+// RUN: fa-opt %t/window.mlir -o /dev/null \
+// RUN:   --fa-stage-tile="schedule=tile_q=64,tile_kv=32,warps=4" \
+// RUN:   --fa-print-block-map 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=WINDOW --match-full-lines
+// The file itself is not changed.
+// RUN: fa-opt %t/window.mlir --fa-print-block-map 2>/dev/null \
+// RUN:   | FileCheck %s --check-prefix=KEPT
+
+// WINDOW:      @window batch 0 head 0: blocks of 64 queries and 32 keys
+// WINDOW-NEXT:        0  ++......
+// WINDOW-NEXT:       64  +#++....
+// WINDOW-NEXT:      128  +++#++..
+// WINDOW-NEXT:      192  ..+++#++
+// WINDOW-NEXT: # full 3, + partial 15, . skipped 14
+// KEPT: fa.attention
+
+// RUN: fa-opt %t/lengths.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="given=Sq=300,Sk=500 schedule=tile_q=128,tile_kv=64" \
+// RUN:   2>&1 | FileCheck %s --check-prefix=WHOLE --match-full-lines
+// RUN: fa-opt %t/lengths.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="given=Sq=300,Sk=500,kv_lengths=100,q_lengths=130 schedule=tile_q=128,tile_kv=64 batch=1" \
+// RUN:   2>&1 | FileCheck %s --check-prefix=SHORT --match-full-lines
+
+// Keys that no query sees are skipped; rows 130 and on are no queries.
+// WHOLE:      @lengths batch 0 head 0: blocks of 128 queries and 64 keys
+// WHOLE-NEXT:        0  ###+++..
+// WHOLE-NEXT:      128  #####+++
+// WHOLE-NEXT:      256  #######+
+// SHORT:      @lengths batch 1 head 0: blocks of 128 queries and 64 keys
+// SHORT-NEXT:        0  ++......
+// SHORT-NEXT:      128  #+......
+// SHORT-NEXT:      256  ........
+
+// RUN: fa-opt %t/region.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="schedule=tile_q=64,tile_kv=32 head=1" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=REGION --match-full-lines
+// REGION:      @region batch 0 head 1: blocks of 64 queries and 32 keys
+// REGION-NEXT:        0  ###.....
+// REGION-NEXT:       64  ..###...
+// REGION-NEXT:      128  ....###.
+// REGION-NEXT:      192  ......##
+
+// RUN: not fa-opt %t/lengths.mlir --fa-print-block-map 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=OPEN
+// OPEN: lengths.mlir:2:{{[0-9]+}}: error: the block map depends on Sq, which is not given
+// RUN: not fa-opt %t/window.mlir --fa-print-block-map=head=2 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=HEAD
+// HEAD: window.mlir:2:{{[0-9]+}}: error: head is 2; there are 2
+// RUN: not fa-opt %t/window.mlir --fa-print-block-map=batch=-1 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=BATCH
+// BATCH: error: batch is -1; there are 1
+// RUN: not fa-opt %t/window.mlir --fa-print-block-map=given=Sk 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=GIVEN
+// GIVEN: error: fa-print-block-map: given has 'Sk'; accepted is NAME=NUMBER, as in Sk=300 or kv_lengths=100
+// RUN: not fa-opt %t/window.mlir --fa-print-block-map=given=SK=3 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NAME
+// NAME: window.mlir:1:{{[0-9]+}}: error: a number is given for 'SK'; the function has B, Hq, Sq, D, query, Hkv, Sk, key, Dv, value, out
+// RUN: not fa-opt %t/window.mlir --fa-print-block-map=target=sm_1 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=TARGET
+// TARGET: error: {{.*}}sm_1
+// RUN: not fa-opt %t/around.mlir --fa-print-block-map 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=AROUND
+// AROUND: error: the block map depends on what a program around attention computes
+
+//--- window.mlir
+func.func @window(%q: tensor<1x2x256x64xf16>, %k: tensor<1x2x256x64xf16>, %v: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
+  %o = fa.attention %q, %k, %v masks [#fa.window<top_left, left = 100, right = 0>] : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}
+//--- lengths.mlir
+func.func @lengths(%q: tensor<2x2x?x64xf16>, %k: tensor<2x2x?x64xf16>, %v: tensor<2x2x?x64xf16>, %n: tensor<2xi32>, %m: tensor<2xi32>) -> tensor<2x2x?x64xf16> {
+  %o = fa.attention %q, %k, %v masks [#fa.causal<bottom_right>] q_lengths(%m : tensor<2xi32>) kv_lengths(%n : tensor<2xi32>) : tensor<2x2x?x64xf16>, tensor<2x2x?x64xf16>, tensor<2x2x?x64xf16> -> tensor<2x2x?x64xf16>
+  return %o : tensor<2x2x?x64xf16>
+}
+//--- region.mlir
+// Chunks of 64 that see themselves and, in head 1, the next half.
+func.func @region(%q: tensor<1x2x256x64xf16>, %k: tensor<1x2x256x64xf16>, %v: tensor<1x2x256x64xf16>) -> tensor<1x2x256x64xf16> {
+  %o = fa.attention %q, %k, %v visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %half = arith.constant 32 : index
+    %two = arith.constant 2 : index
+    %zero = arith.constant 0 : index
+    %x = arith.divui %i, %half : index
+    %y = arith.divui %x, %two : index
+    %first = arith.muli %y, %two : index
+    %z = arith.divui %j, %half : index
+    %d = arith.subi %z, %first : index
+    %low = arith.cmpi sge, %d, %zero : index
+    %one = arith.constant 1 : index
+    %most = arith.addi %one, %h : index
+    %high = arith.cmpi sle, %d, %most : index
+    %c = arith.andi %low, %high : i1
+    fa.yield %c : i1 }
+    : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
+  return %o : tensor<1x2x256x64xf16>
+}
+//--- around.mlir
+func.func @around(%q: memref<1x1x?x64xf16>, %k: memref<1x1x?x64xf16>, %v: memref<1x1x?x64xf16>, %o: memref<1x1x?x64xf16>, %n: index) {
+  %zero = arith.constant 0 : index
+  %s = memref.subview %k[0, 0, 0, 0] [1, 1, %n, 64] [1, 1, 1, 1] : memref<1x1x?x64xf16> to memref<1x1x?x64xf16, strided<[?, ?, 64, 1]>>
+  fa.attention %q, %s, %v outs(%o : memref<1x1x?x64xf16>) : memref<1x1x?x64xf16>, memref<1x1x?x64xf16, strided<[?, ?, 64, 1]>>, memref<1x1x?x64xf16>
+  return
+}

@@ -35,7 +35,7 @@ bool isFAOp(Operation *op) {
 
 /// A word of the tile program, as opposed to attention itself.
 bool isTileOp(Operation *op) {
-  return isa<LoadTileOp, GatherOp, StoreTileOp, TileIndexOp, RowSumOp,
+  return isa<LoadTileOp, GatherOp, MinMaxOp, StoreTileOp, TileIndexOp, RowSumOp,
              NoteRowsOp, AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp,
              CommitCopiesOp, WaitCopiesOp, TraceStateOp, WarpRolesOp,
              InitBarriersOp, ArriveOp, WaitBarrierOp, TensorMapOp,

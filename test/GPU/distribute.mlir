@@ -36,6 +36,50 @@ gpu.module @m {
 
 // -----
 
+// The least and the greatest: each lane takes every 32nd, then the warp agrees.
+#gl = #gpu.address_space<global>
+// CHECK-LABEL: gpu.func @extremes
+gpu.module @m {
+  gpu.func @extremes(%p: !llvm.ptr<1>, %n: i64, %first: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %size = arith.index_cast %n : i64 to index
+    %line = fa.view %p sizes [%size] strides [%c1] : !llvm.ptr<1> to memref<?xi32, #gl>
+    // CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr<1> -> i32
+    // CHECK-NOT: llvm.load
+    // CHECK-DAG: nvvm.redux.sync min
+    // CHECK-DAG: nvvm.redux.sync max
+    %least, %greatest = fa.minmax %line[%first] count 48 : memref<?xi32, #gl>
+    %sum = arith.addi %least, %greatest : i32
+    %i = fa.tile_index %sum dim 0 : vector<16xi32>
+    %o = fa.view %p sizes [%size] strides [%c1] : !llvm.ptr<1> to memref<?xi32, #gl>
+    fa.store_tile %i, %o[%c0] : vector<16xi32>, memref<?xi32, #gl>
+    gpu.return
+  }
+}
+
+// -----
+
+// One element for each place of the lane's share.
+#gl = #gpu.address_space<global>
+// CHECK-LABEL: gpu.func @elements
+gpu.module @m {
+  gpu.func @elements(%p: !llvm.ptr<1>, %n: i64, %first: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %size = arith.index_cast %n : i64 to index
+    %line = fa.view %p sizes [%size] strides [%c1] : !llvm.ptr<1> to memref<?xf32, #gl>
+    %i = fa.tile_index %first dim 0 : vector<16xi32>
+    // CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
+    // CHECK-NOT: llvm.load
+    %x = fa.gather %line[%i] : memref<?xf32, #gl>, vector<16xi32> -> vector<16xf32>
+    fa.store_tile %x, %line[%c0] : vector<16xf32>, memref<?xf32, #gl>
+    gpu.return
+  }
+}
+
+// -----
+
 #wg = #gpu.address_space<workgroup>
 #gl = #gpu.address_space<global>
 #mk = affine_map<(m, n, k) -> (m, k)>

@@ -221,6 +221,34 @@ TEST(RegionCases, ReadNothingBehindTheLastRowAndKey) {
       .run();
 }
 
+TEST(RegionCases, BlocksThatATableHidesAreLeftOut) {
+  // Documents of 40 rows, found by their numbers in memory.
+  Form form{.clauses = onTensors(kDocuments),
+            .captured = ", %documents: tensor<?x?xi32>",
+            .schedule = "tile_q=32,tile_kv=16,warps=2"};
+  DeviceOptions options;
+  options.counters = true;
+  std::unique_ptr<Device> device = openEmulator(options);
+  auto reads = [&](int length) {
+    Values documents;
+    for (int n = 0; n < 240; ++n)
+      documents.push_back(5 - n / length);
+    RunResult result = Trial(form, {1, 2, 1, 240, 240})
+                           .dim("region0.0", 1)
+                           .dim("region0.1", 240)
+                           .set("region0", documents)
+                           .run(*device);
+    for (const auto &[name, value] : result.counters)
+      if (name == "shared.ldmatrix.instructions")
+        return value;
+    ADD_FAILURE() << "no count of matrix loads";
+    return 0.0;
+  };
+  double all = reads(240);
+  EXPECT_LT(reads(40), 0.5 * all);
+  EXPECT_LT(reads(120), 0.7 * all);
+}
+
 TEST(RegionCases, TakeAScalarOfTheLaunch) {
   Form form{.clauses = kWidth, .captured = ", %width: index"};
   Trial trial(form, {1, 2, 1, 70, 70});

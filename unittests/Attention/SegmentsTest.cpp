@@ -99,6 +99,50 @@ TEST(Cases, B10_ANaNInAnotherSegmentHasNoInfluence) {
   }
 }
 
+/// Matrix loads of a run with these segments, for rows and keys alike.
+double countMatrixLoads(const Values &segments) {
+  DeviceOptions options;
+  options.counters = true;
+  std::unique_ptr<Device> device = openEmulator(options);
+  int64_t length = int64_t(segments.size());
+  Form form{.hasSegments = true, .schedule = "tile_q=32,tile_kv=16,warps=2"};
+  RunResult result = Trial(form, {1, 1, 1, length, length})
+                         .set("q_segments", segments)
+                         .set("kv_segments", segments)
+                         .run(*device);
+  for (const auto &[name, value] : result.counters)
+    if (name == "shared.ldmatrix.instructions")
+      return value;
+  ADD_FAILURE() << "no count of matrix loads";
+  return 0;
+}
+
+TEST(SegmentBlocks, BlocksOfOtherDocumentsAreLeftOut) {
+  Values one(256, 7), four(256), mixed(256);
+  for (size_t i = 0; i < four.size(); ++i) {
+    four[i] = double(i / 64) - 2;
+    mixed[i] = double(i % 2);
+  }
+  double all = countMatrixLoads(one);
+  EXPECT_EQ(countMatrixLoads(mixed), all);
+  // 4 of 16 blocks of keys for each block of rows; Q is loaded all the same.
+  EXPECT_LT(countMatrixLoads(four), 0.35 * all);
+}
+
+TEST(SegmentBlocks, OneNumberMoreMakesABlockPartial) {
+  // All blocks but the last are shown whole; its number may be any i32.
+  Values segments(113, 1);
+  segments.back() = 2;
+  Form form{.hasSegments = true, .schedule = "tile_q=32,tile_kv=16,warps=2"};
+  for (auto last : {1.0, 2.0, -2147483648.0, 2147483647.0}) {
+    segments.back() = last;
+    Trial(form, {1, 2, 1, 113, 113})
+        .set("q_segments", segments)
+        .set("kv_segments", segments)
+        .run();
+  }
+}
+
 TEST(Cases, SegmentsOfAnyStride) {
   Form form{.hasSegments = true};
   Trial(form, {2, 2, 1, 40, 37})

@@ -10,6 +10,7 @@
 #include "../MMA/MmaSync.h"
 #include "KnownIndices.h"
 #include "LaneEmitter.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -117,6 +118,39 @@ LogicalResult LaneEmitter::emitGather(GatherOp op) {
     value = loadElement(scalars.type, element(*source, place));
   }
   replaceWithShare(op, repack(scalars, *share, std::move(values)));
+  return success();
+}
+
+/// Lane n takes the elements n, n + 32, ...; the warp agrees by redux.sync.
+LogicalResult LaneEmitter::emitMinMax(MinMaxOp op) {
+  FailureOr<TileAddress> source = resolvePlain(op, op.getSource());
+  if (failed(source))
+    return failure();
+  Value least = constantI32(std::numeric_limits<int32_t>::max());
+  Value greatest = constantI32(std::numeric_limits<int32_t>::min());
+  Value first = add(toI64(op.getFirst()), me.lane);
+  Value size = source->sizes.front(), last = add(size, constant(-1));
+  // Without a branch, so that the loads of several blocks go out together.
+  for (int64_t n = 0, count = op.getCount(); n < count; n += kWarpSize) {
+    Value place = add(first, constant(n));
+    Value isInside = less(place, size);
+    if (n + kWarpSize > count)
+      isInside = arith::AndIOp::create(b, isInside,
+                                       less(me.lane, constant(count - n)));
+    Value number = loadElement(b.getI32Type(),
+                               element(*source, {minSigned(b, place, last)}));
+    least = arith::SelectOp::create(
+        b, isInside, arith::MinSIOp::create(b, least, number), least);
+    greatest = arith::SelectOp::create(
+        b, isInside, arith::MaxSIOp::create(b, greatest, number), greatest);
+  }
+  auto agree = [&](NVVM::ReduxKind kind, Value number) -> Value {
+    return NVVM::ReduxOp::create(b, number.getType(), number, kind,
+                                 constantI32(-1), /*abs=*/false, /*nan=*/false);
+  };
+  op.getLeast().replaceAllUsesWith(agree(NVVM::ReduxKind::MIN, least));
+  op.getGreatest().replaceAllUsesWith(agree(NVVM::ReduxKind::MAX, greatest));
+  dead.push_back(op);
   return success();
 }
 

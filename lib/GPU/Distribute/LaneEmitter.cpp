@@ -294,11 +294,11 @@ static bool isView(Value memref) {
 }
 
 static bool takesViews(Operation *op) {
-  return isa<LoadTileOp, GatherOp, StoreTileOp, vector::TransferReadOp,
-             vector::TransferWriteOp, TraceStateOp, CopyTileOp, CopyAlignedOp,
-             memref::LoadOp, memref::SubViewOp, memref::CastOp, InitBarriersOp,
-             ArriveOp, WaitBarrierOp, BulkCopyOp, BulkStoreOp, IssueProductOp>(
-      op);
+  return isa<LoadTileOp, GatherOp, MinMaxOp, StoreTileOp,
+             vector::TransferReadOp, vector::TransferWriteOp, TraceStateOp,
+             CopyTileOp, CopyAlignedOp, memref::LoadOp, memref::SubViewOp,
+             memref::CastOp, InitBarriersOp, ArriveOp, WaitBarrierOp,
+             BulkCopyOp, BulkStoreOp, IssueProductOp>(op);
 }
 
 LogicalResult LaneEmitter::emitOp(Operation *op) {
@@ -328,6 +328,7 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
       .Case([&](vector::TransferWriteOp op) { return emitTransferWrite(op); })
       .Case([&](LoadTileOp op) { return emitLoadTile(op); })
       .Case([&](GatherOp op) { return emitGather(op); })
+      .Case([&](MinMaxOp op) { return emitMinMax(op); })
       .Case([&](StoreTileOp op) { return emitStoreTile(op); })
       .Case([&](TileIndexOp op) { return emitTileIndex(op); })
       .Case([&](RowSumOp op) { return emitRowSum(op); })

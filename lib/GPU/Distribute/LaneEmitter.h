@@ -171,6 +171,7 @@ private:
   LogicalResult emitMatrixLoad(LoadTileOp op);
   LogicalResult emitStoreTile(StoreTileOp op);
   LogicalResult emitGather(GatherOp op);
+  LogicalResult emitMinMax(MinMaxOp op);
   LogicalResult emitScalarLoad(memref::LoadOp op);
   LogicalResult emitTraceState(TraceStateOp op);
   /// An i1 takes a byte.

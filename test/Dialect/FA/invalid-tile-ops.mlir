@@ -37,6 +37,22 @@ func.func @gather_shape(%t: memref<?xf16>, %i: vector<16x4xi32>) {
 
 // -----
 
+func.func @minmax_element(%line: memref<?xi64>, %i: index) {
+  // expected-error @below {{operand #0 must be 1D memref of 32-bit signless integer values, but got 'memref<?xi64>'}}
+  %least, %greatest = fa.minmax %line[%i] count 16 : memref<?xi64>
+  return
+}
+
+// -----
+
+func.func @minmax_count(%line: memref<?xi32>, %i: index) {
+  // expected-error @below {{'count' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  %least, %greatest = fa.minmax %line[%i] count 0 : memref<?xi32>
+  return
+}
+
+// -----
+
 func.func @load_rank(%q: memref<64xf16>, %i: index) {
   // expected-error @below {{tile of rank 2 exceeds memref of rank 1}}
   %t = fa.load_tile %q[%i] : memref<64xf16> -> vector<16x64xf16>

@@ -18,9 +18,11 @@ func.func @tiles(%q: memref<?x40xf16>, %row: memref<40xf16>, %o: memref<?x40xf16
 }
 
 // CHECK-LABEL: func.func @elements
-func.func @elements(%t: memref<?x?xf16>, %i: vector<16x8xi32>, %j: vector<16x8xi64>) {
+func.func @elements(%t: memref<?x?xf16>, %i: vector<16x8xi32>, %j: vector<16x8xi64>, %line: memref<?xi32>, %first: index) {
   // CHECK: fa.gather %{{.*}}[%{{.*}}, %{{.*}}] : memref<?x?xf16>, vector<16x8xi32>, vector<16x8xi64> -> vector<16x8xf16>
   %x = fa.gather %t[%i, %j] : memref<?x?xf16>, vector<16x8xi32>, vector<16x8xi64> -> vector<16x8xf16>
+  // CHECK: fa.minmax %{{.*}}[%{{.*}}] count 96 : memref<?xi32>
+  %least, %greatest = fa.minmax %line[%first] count 96 : memref<?xi32>
   return
 }
 

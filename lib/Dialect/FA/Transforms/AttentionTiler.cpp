@@ -217,7 +217,9 @@ void AttentionTiler::emitPlanes(BlockContext &block,
   Value kvHead = emitKVHead(block.head);
   block.keyPlane = emitPlane(views.key, block.batch, kvHead, keys, d);
   block.valuePlane = emitPlane(views.value, block.batch, kvHead, keys, dv);
-  emitElementMasks(block, keys);
+  if (views.mask)
+    block.visibility.elements.plane = emitPlane(
+        views.mask, block.batch, block.head, fold(views.queries), keys);
   if (views.bias)
     block.clauses.biasPlane = emitPlane(views.bias, block.batch, block.head,
                                         fold(views.queries), keys);
@@ -235,18 +237,22 @@ RegionClause AttentionTiler::getRegion(Region &region,
           last(views.keys)};
 }
 
-/// What hides keys one by one, read where this head and batch have it.
-void AttentionTiler::emitElementMasks(BlockContext &block, OpFoldResult keys) {
-  ElementMasks &masks = block.visibility.elements;
-  if (views.mask)
-    masks.plane = emitPlane(views.mask, block.batch, block.head,
-                            fold(views.queries), keys);
+/// What hides keys one by one and is asked before the keys that are read are
+/// known; the plane of a dense mask follows with the others.
+ElementMasks AttentionTiler::emitElementMasks(const BlockContext &block,
+                                              const SequenceLengths &lengths) {
+  ElementMasks masks;
+  if (op.hasVisible())
+    masks.region = getRegion(op.getVisible(), block);
   if (!views.querySegments)
-    return;
-  Value line = emitLine(views.querySegments, block.batch, fold(views.queries));
-  masks.querySegments = b.create<LoadTileOp>(b.vector({tileQ}, b.getI32Type()),
-                                             line, block.firstRow);
-  masks.keySegments = emitLine(views.keySegments, block.batch, keys);
+    return masks;
+  masks.querySegments =
+      emitLine(views.querySegments, block.batch, fold(views.queries));
+  masks.keySegments = emitLine(views.keySegments, block.batch,
+                               getAsOpFoldResult(b.toIndex(lengths.keys)));
+  masks.rowSegments = b.create<LoadTileOp>(b.vector({tileQ}, b.getI32Type()),
+                                           masks.querySegments, block.firstRow);
+  return masks;
 }
 
 /// `columns` columns of the block's rows of Q, from `column` on.
@@ -330,11 +336,9 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
   SequenceLengths lengths = emitLengths(batch);
   Value firstRow = b.toI32(block.firstRow);
   SmallVector<MaskAttr> masks = op.getMaskAttrs();
-  RegionClause region;
-  if (op.hasVisible())
-    region = getRegion(op.getVisible(), block);
   block.visibility =
-      emitBlockVisibility(b, masks, lengths, region, firstRow, tileQ, tileKV);
+      emitBlockVisibility(b, masks, lengths, emitElementMasks(block, lengths),
+                          firstRow, tileQ, tileKV);
   if (lengths.queriesMayBeShort) {
     VectorType rows = b.vector({tileQ}, b.getI32Type());
     Value row = b.create<TileIndexOp>(rows, firstRow, /*dim=*/0);

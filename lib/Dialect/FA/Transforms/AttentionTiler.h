@@ -87,7 +87,8 @@ private:
   ScoreClauses emitScoreClauses(const BlockContext &block,
                                 const SequenceLengths &lengths);
   RegionClause getRegion(Region &region, const BlockContext &block);
-  void emitElementMasks(BlockContext &block, OpFoldResult keys);
+  ElementMasks emitElementMasks(const BlockContext &block,
+                                const SequenceLengths &lengths);
   Value emitPlane(Value memref, Value batch, Value head, OpFoldResult rows,
                   OpFoldResult columns);
   Value emitLine(Value memref, Value batch, OpFoldResult length);

@@ -336,9 +336,9 @@ SmallVector<Value> ChainTurner::emitTurned(Step &step, ValueRange carried,
                                       index);
   };
   Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
-  auto loop = scf::ForOp::create(builder, step.loop.getLoc(), narrow(begin),
-                                 narrow(step.loop.getUpperBound()), one,
-                                 carried);
+  auto loop =
+      scf::ForOp::create(builder, step.loop.getLoc(), narrow(begin),
+                         narrow(step.loop.getUpperBound()), one, carried);
   loop->setDiscardableAttrs(step.loop->getDiscardableAttrDictionary());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(loop.getBody());
@@ -414,13 +414,19 @@ SmallVector<Value> ChainTurner::emitLast(Step &step, Value block,
   return results;
 }
 
+/// Whether there is something to compute under a product: scores that use no
+/// product of Q and K leave one alone.
+bool hasProductToHide(scf::ForOp loop) {
+  return !llvm::hasSingleElement(loop.getBody()->getOps<IssueProductOp>());
+}
+
 /// The loops in a row, of full and partial blocks; one that takes huge scores
 /// branches inside and stays as it is.
 LogicalResult overlap(Block &consumers, int64_t groups) {
   SmallVector<Step> steps;
   for (auto loop : llvm::make_early_inc_range(consumers.getOps<scf::ForOp>())) {
     auto blocks = loop->getAttrOfType<StringAttr>(kBlocksAttr);
-    if (!blocks || blocks.getValue() == kExactBlocks)
+    if (!blocks || blocks.getValue() == kExactBlocks || !hasProductToHide(loop))
       continue;
     FailureOr<Step> step = StepMatcher(loop).run();
     if (failed(step))

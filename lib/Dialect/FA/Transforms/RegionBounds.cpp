@@ -17,25 +17,31 @@ using namespace mlir::fa;
 
 namespace {
 
+/// The least and the greatest of what a value may be, as index.
+struct Span {
+  Value first, last;
+};
+
 class BoundsEmitter {
 public:
-  BoundsEmitter(TileBuilder &b, const RegionClause &clause, Span rows,
-                Span keys);
+  BoundsEmitter(TileBuilder &b, const RegionClause &clause,
+                const BlockSpan &rows, const BlockSpan &keys);
 
-  RegionTruth emit();
+  BlockTruth emit();
 
 private:
   void emitOp(Operation &op);
   std::optional<Span> emitInterval(Operation &op);
+  std::optional<Span> emitTable(memref::LoadOp load);
   std::optional<Span> emitBinary(Operation &op, Span a, Span c);
   std::optional<Span> emitQuotient(Operation &op, Span a);
   std::optional<Span> emitRest(Operation &op, Span a);
-  RegionTruth emitTruth(Operation &op);
-  RegionTruth emitComparison(arith::CmpIOp op);
+  BlockTruth emitTruth(Operation &op);
+  BlockTruth emitComparison(arith::CmpIOp op);
 
   std::optional<Span> intervalOf(Value original);
-  RegionTruth truthOf(Value original);
-  RegionTruth unknown() { return {truth(true), truth(false)}; }
+  BlockTruth truthOf(Value original);
+  BlockTruth unknown() { return {truth(true), truth(false)}; }
   Value truth(bool value) {
     return b.create<arith::ConstantIntOp>(value, 1).getResult();
   }
@@ -56,22 +62,25 @@ private:
   const RegionClause &clause;
   IntegerRanges ranges;
   IRMapping scalars;
-  DenseMap<Value, Span> intervals; ///< as index
-  DenseMap<Value, RegionTruth> truths;
+  DenseMap<Value, BlockSpan> coordinates; ///< the arguments i and j
+  DenseMap<Value, Span> intervals;
+  DenseMap<Value, BlockTruth> truths;
   DenseSet<Value> varying; ///< values that differ within the block
 };
 
 } // namespace
 
 BoundsEmitter::BoundsEmitter(TileBuilder &b, const RegionClause &clause,
-                             Span rows, Span keys)
+                             const BlockSpan &rows, const BlockSpan &keys)
     : b(b), clause(clause), ranges(*clause.region, clause.dims) {
   Block &block = clause.region->front();
   scalars.map(block.getArgument(0), clause.batch);
   scalars.map(block.getArgument(1), clause.head);
   for (auto [number, span] : {std::pair(2, rows), std::pair(3, keys)}) {
-    intervals[block.getArgument(number)] = span;
-    varying.insert(block.getArgument(number));
+    BlockArgument argument = block.getArgument(number);
+    coordinates[argument] = span;
+    intervals[argument] = {span.first, span.last};
+    varying.insert(argument);
   }
 }
 
@@ -87,7 +96,7 @@ std::optional<Span> BoundsEmitter::intervalOf(Value original) {
   return Span{scalar, scalar};
 }
 
-RegionTruth BoundsEmitter::truthOf(Value original) {
+BlockTruth BoundsEmitter::truthOf(Value original) {
   if (auto it = truths.find(original); it != truths.end())
     return it->second;
   if (varying.contains(original))
@@ -170,8 +179,41 @@ std::optional<Span> BoundsEmitter::emitBinary(Operation &op, Span a, Span c) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+/// Of a table read along one dimension, at i or at j itself.
+std::optional<Span> BoundsEmitter::emitTable(memref::LoadOp load) {
+  MemRefType type = load.getMemRefType();
+  if (!type.getElementType().isInteger(32))
+    return std::nullopt;
+  Attribute one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> offsets, sizes, ones(type.getRank(), one);
+  const BlockSpan *along = nullptr;
+  for (Value index : load.getIndices()) {
+    auto it = coordinates.find(index);
+    if (it == coordinates.end() && !varying.contains(index)) {
+      offsets.push_back(scalars.lookupOrDefault(index));
+      sizes.push_back(one);
+      continue;
+    }
+    if (it == coordinates.end() || along)
+      return std::nullopt;
+    along = &it->second;
+    offsets.push_back(b.getIndexAttr(0));
+    sizes.push_back(OpFoldResult(
+        b.createOrFold<arith::AddIOp>(it->second.last, b.index(1))));
+  }
+  MemRefType lineType = memref::SubViewOp::inferRankReducedResultType(
+      {ShapedType::kDynamic}, type, offsets, sizes, ones);
+  Value line = b.create<memref::SubViewOp>(lineType, load.getMemRef(), offsets,
+                                           sizes, ones);
+  auto bounds = b.create<MinMaxOp>(b.getI32Type(), b.getI32Type(), line,
+                                   along->first, along->count);
+  return Span{b.toIndex(bounds.getLeast()), b.toIndex(bounds.getGreatest())};
+}
+
 /// What may wrap around has no interval.
 std::optional<Span> BoundsEmitter::emitInterval(Operation &op) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return emitTable(load);
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op) &&
       !op.getOperand(0).getType().isInteger(1) &&
       (!op.getResult(0).getType().isInteger(32) ||
@@ -186,19 +228,19 @@ std::optional<Span> BoundsEmitter::emitInterval(Operation &op) {
   return emitBinary(op, *a, *c);
 }
 
-RegionTruth BoundsEmitter::emitComparison(arith::CmpIOp op) {
+BlockTruth BoundsEmitter::emitComparison(arith::CmpIOp op) {
   using Predicate = arith::CmpIPredicate;
   std::optional<Span> a = intervalOf(op.getLhs()), c = intervalOf(op.getRhs());
   if (!a || !c)
     return unknown();
-  auto isBelow = [&](Predicate predicate, Span x, Span y) -> RegionTruth {
+  auto isBelow = [&](Predicate predicate, Span x, Span y) -> BlockTruth {
     return {compare(predicate, x.first, y.last),
             compare(predicate, x.last, y.first)};
   };
-  RegionTruth equal = {both(compare(Predicate::sle, a->first, c->last),
-                            compare(Predicate::sle, c->first, a->last)),
-                       both(compare(Predicate::eq, a->first, c->last),
-                            compare(Predicate::eq, a->last, c->first))};
+  BlockTruth equal = {both(compare(Predicate::sle, a->first, c->last),
+                           compare(Predicate::sle, c->first, a->last)),
+                      both(compare(Predicate::eq, a->first, c->last),
+                           compare(Predicate::eq, a->last, c->first))};
   switch (op.getPredicate()) {
   case Predicate::slt:
   case Predicate::sle:
@@ -216,12 +258,12 @@ RegionTruth BoundsEmitter::emitComparison(arith::CmpIOp op) {
   }
 }
 
-RegionTruth BoundsEmitter::emitTruth(Operation &op) {
+BlockTruth BoundsEmitter::emitTruth(Operation &op) {
   if (auto comparison = dyn_cast<arith::CmpIOp>(op))
     return emitComparison(comparison);
   if (op.getNumOperands() != 2 || !op.getOperand(0).getType().isInteger(1))
     return unknown();
-  RegionTruth a = truthOf(op.getOperand(0)), c = truthOf(op.getOperand(1));
+  BlockTruth a = truthOf(op.getOperand(0)), c = truthOf(op.getOperand(1));
   if (isa<arith::AndIOp>(op))
     return {both(a.may, c.may), both(a.must, c.must)};
   if (isa<arith::OrIOp>(op))
@@ -229,8 +271,8 @@ RegionTruth BoundsEmitter::emitTruth(Operation &op) {
   if (!isa<arith::XOrIOp>(op))
     return unknown();
   // True where one is and the other is not.
-  RegionTruth notA = {negate(a.must), negate(a.may)};
-  RegionTruth notC = {negate(c.must), negate(c.may)};
+  BlockTruth notA = {negate(a.must), negate(a.may)};
+  BlockTruth notC = {negate(c.must), negate(c.may)};
   return {either(both(a.may, notC.may), both(c.may, notA.may)),
           either(both(a.must, notC.must), both(c.must, notA.must))};
 }
@@ -251,15 +293,16 @@ void BoundsEmitter::emitOp(Operation &op) {
       intervals[result] = *interval;
 }
 
-RegionTruth BoundsEmitter::emit() {
+BlockTruth BoundsEmitter::emit() {
   Block &block = clause.region->front();
   for (Operation &op : block.without_terminator())
     emitOp(op);
   return truthOf(cast<fa::YieldOp>(block.getTerminator()).getValue());
 }
 
-RegionTruth mlir::fa::emitRegionBounds(TileBuilder &b,
-                                       const RegionClause &clause, Span rows,
-                                       Span keys) {
+BlockTruth mlir::fa::emitRegionBounds(TileBuilder &b,
+                                      const RegionClause &clause,
+                                      const BlockSpan &rows,
+                                      const BlockSpan &keys) {
   return BoundsEmitter(b, clause, rows, keys).emit();
 }

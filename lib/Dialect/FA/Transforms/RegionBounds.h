@@ -8,7 +8,8 @@
 // Interval arithmetic over a visibility region: with i and j anywhere in a
 // block of rows and keys, may the region be true, and must it be? What the
 // arithmetic does not follow may be anything, so a block is never taken for
-// more than is proved.
+// more than is proved. A table of integers that is read at i or at j lies
+// between the least and the greatest of what the block reads of it.
 //
 //     %d = arith.subi %i, %j            i in [0, 63], j in [64, 95]: [-95, -1]
 //     %c = arith.cmpi sge, %d, %zero    never true: the block is skipped
@@ -22,19 +23,21 @@
 
 namespace mlir::fa {
 
-/// The first and the last of some rows or keys, as index.
-struct Span {
+/// The rows or the keys of a block: the first and the last that there is, as
+/// index, and how many there would be before the end.
+struct BlockSpan {
   Value first, last;
+  int64_t count;
 };
 
 /// Whether some, and whether every score of a block is visible: i1.
-struct RegionTruth {
+struct BlockTruth {
   Value may, must;
 };
 
 /// Emits what the region is over all `rows` and `keys`.
-RegionTruth emitRegionBounds(TileBuilder &b, const RegionClause &clause,
-                             Span rows, Span keys);
+BlockTruth emitRegionBounds(TileBuilder &b, const RegionClause &clause,
+                            const BlockSpan &rows, const BlockSpan &keys);
 
 } // namespace mlir::fa
 

@@ -256,6 +256,16 @@ WarpRolesOp WarpSpecializer::createRoles() {
   return created;
 }
 
+/// Arithmetic on positions and on numbers that are read, in loops too.
+static bool isOnPositions(Operation &op) {
+  if (isMemoryEffectFree(&op) || isa<memref::LoadOp, MinMaxOp>(op))
+    return true;
+  return op.hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+         llvm::all_of(op.getRegions(), [](Region &region) {
+           return llvm::all_of(region.getOps(), isOnPositions);
+         });
+}
+
 /// Everything behind the roles, and what before them is neither arithmetic on
 /// positions nor a buffer nor read by both sides.
 void WarpSpecializer::moveToConsumers() {
@@ -267,10 +277,8 @@ void WarpSpecializer::moveToConsumers() {
       isBehind = true;
       continue;
     }
-    bool isForBoth =
-        isMemoryEffectFree(&op) ||
-        isa<memref::AllocOp, memref::LoadOp, InitBarriersOp, gpu::BarrierOp>(
-            op);
+    bool isForBoth = isOnPositions(op) ||
+                     isa<memref::AllocOp, InitBarriersOp, gpu::BarrierOp>(op);
     if (isBehind || !isForBoth)
       moving.push_back(&op);
   }

@@ -11,7 +11,10 @@
 #include "Visibility.h"
 #include "RegionBounds.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -70,7 +73,7 @@ rangesBehindLeftEdge(TileBuilder &b, const KeyInterval &any,
 }
 
 /// Whether the truth of a region says nothing, whatever the block.
-static bool isUnknown(const RegionTruth &truth) {
+static bool isUnknown(const BlockTruth &truth) {
   return matchPattern(truth.may, m_One()) && matchPattern(truth.must, m_Zero());
 }
 
@@ -78,13 +81,13 @@ namespace {
 /// What the walk over the blocks of keys has found: where the first and the
 /// last one that may be seen lie, where the full ones before this one begin,
 /// and the longest stretch of full ones.
-struct RegionWalk {
+struct BlockWalk {
   Value begin, end, runBegin, fullBegin, fullEnd;
 };
 } // namespace
 
-static RegionWalk takeBlock(TileBuilder &b, RegionWalk walk, Value block,
-                            Value none, Value isSeen, Value isFull) {
+static BlockWalk takeBlock(TileBuilder &b, BlockWalk walk, Value block,
+                           Value none, Value isSeen, Value isFull) {
   auto select = [&](Value condition, Value x, Value y) {
     return b.create<arith::SelectOp>(condition, x, y).getResult();
   };
@@ -105,19 +108,101 @@ static RegionWalk takeBlock(TileBuilder &b, RegionWalk walk, Value block,
   return walk;
 }
 
-/// Narrows the ranges to what the region shows.
-static void classifyByRegion(TileBuilder &b, BlockVisibility &result,
-                             const RegionClause &region, int64_t tileQ,
-                             int64_t tileKV) {
-  Value begin = result.ranges.front().begin, end = result.ranges.back().end;
-  const KeyBlockRange *full = llvm::find_if(
-      result.ranges, [](const KeyBlockRange &range) { return range.isFull; });
-  auto lastOf = [&](Value first, int64_t count, Value last) -> Value {
-    return b.create<arith::MinSIOp>(
-        b.create<arith::AddIOp>(first, b.index(count - 1)), b.toIndex(last));
+namespace {
+/// Asks, block by block, what hides keys one by one.
+class ElementClassifier {
+public:
+  ElementClassifier(TileBuilder &b, BlockVisibility &visibility, int64_t tileQ,
+                    int64_t tileKV)
+      : b(b), visibility(visibility), masks(visibility.elements), tileQ(tileQ),
+        tileKV(tileKV), firstRow(b.toIndex(visibility.firstRow)) {}
+
+  /// Narrows the ranges to what is shown.
+  void run();
+
+private:
+  BlockSpan spanOf(Value first, int64_t count, Value last);
+  BlockTruth emitRegionTruth(Value firstKey);
+  BlockTruth emitSegmentTruth(Value firstKey);
+  /// Nothing where nothing is known of any block.
+  std::optional<BlockTruth> emitTruth(Value block);
+
+  TileBuilder &b;
+  BlockVisibility &visibility;
+  const ElementMasks &masks;
+  int64_t tileQ, tileKV;
+  Value firstRow; ///< index
+};
+} // namespace
+
+/// The `count` rows or keys from `first` on, of which `last` is the last.
+BlockSpan ElementClassifier::spanOf(Value first, int64_t count, Value last) {
+  Value end = b.create<arith::AddIOp>(first, b.index(count - 1));
+  return {first, b.create<arith::MinSIOp>(end, b.toIndex(last)), count};
+}
+
+BlockTruth ElementClassifier::emitRegionTruth(Value firstKey) {
+  return emitRegionBounds(b, masks.region,
+                          spanOf(firstRow, tileQ, masks.region.lastRow),
+                          spanOf(firstKey, tileKV, masks.region.lastKey));
+}
+
+/// Rows and keys may agree where their numbers overlap, and must where all are
+/// one number.
+BlockTruth ElementClassifier::emitSegmentTruth(Value firstKey) {
+  Type i32 = b.getI32Type();
+  auto rows =
+      b.create<MinMaxOp>(i32, i32, masks.querySegments, firstRow, tileQ);
+  auto keys = b.create<MinMaxOp>(i32, i32, masks.keySegments, firstKey, tileKV);
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    return b.create<arith::CmpIOp>(predicate, x, y).getResult();
   };
-  Value firstRow = b.toIndex(result.firstRow);
-  Span rows = {firstRow, lastOf(firstRow, tileQ, region.lastRow)};
+  auto both = [&](Value x, Value y) {
+    return b.create<arith::AndIOp>(x, y).getResult();
+  };
+  using Predicate = arith::CmpIPredicate;
+  Value may =
+      both(compare(Predicate::sle, rows.getLeast(), keys.getGreatest()),
+           compare(Predicate::sle, keys.getLeast(), rows.getGreatest()));
+  Value must =
+      both(compare(Predicate::eq, rows.getLeast(), keys.getGreatest()),
+           compare(Predicate::eq, keys.getLeast(), rows.getGreatest()));
+  return {may, must};
+}
+
+std::optional<BlockTruth> ElementClassifier::emitTruth(Value block) {
+  Value firstKey = b.create<arith::MulIOp>(block, b.index(tileKV));
+  std::optional<BlockTruth> result;
+  if (masks.region) {
+    BlockTruth truth = emitRegionTruth(firstKey);
+    visibility.isRegionClassified = !isUnknown(truth);
+    if (visibility.isRegionClassified)
+      result = truth;
+  }
+  if (!masks.keySegments)
+    return result;
+  BlockTruth truth = emitSegmentTruth(firstKey);
+  if (!result)
+    return truth;
+  return BlockTruth{b.create<arith::AndIOp>(result->may, truth.may),
+                    b.create<arith::AndIOp>(result->must, truth.must)};
+}
+
+/// What is read of the rows is the same for every block.
+static void hoistReads(scf::ForOp loop) {
+  Region *body = &loop.getRegion();
+  moveLoopInvariantCode(
+      body,
+      [&](Value value, Region *) { return loop.isDefinedOutsideOfLoop(value); },
+      [](Operation *op, Region *) { return isPure(op) || isa<MinMaxOp>(op); },
+      [&](Operation *op, Region *) { op->moveBefore(loop); });
+}
+
+void ElementClassifier::run() {
+  SmallVector<KeyBlockRange, 3> &ranges = visibility.ranges;
+  Value begin = ranges.front().begin, end = ranges.back().end;
+  const KeyBlockRange *full = llvm::find_if(
+      ranges, [](const KeyBlockRange &range) { return range.isFull; });
   auto loop = b.create<scf::ForOp>(
       begin, end, b.index(1),
       ValueRange{end, begin, begin, b.index(0), b.index(0)});
@@ -125,10 +210,8 @@ static void classifyByRegion(TileBuilder &b, BlockVisibility &result,
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
     Value block = loop.getInductionVar();
-    Value firstKey = b.create<arith::MulIOp>(block, b.index(tileKV));
-    RegionTruth truth = emitRegionBounds(
-        b, region, rows, {firstKey, lastOf(firstKey, tileKV, region.lastKey)});
-    if (isUnknown(truth)) {
+    std::optional<BlockTruth> truth = emitTruth(block);
+    if (!truth) {
       loop.erase();
       return;
     }
@@ -139,28 +222,38 @@ static void classifyByRegion(TileBuilder &b, BlockVisibility &result,
         isBehind(arith::CmpIPredicate::uge, full->begin),
         isBehind(arith::CmpIPredicate::ult, full->end));
     ValueRange old = loop.getRegionIterArgs();
-    RegionWalk walk =
+    BlockWalk walk =
         takeBlock(b, {old[0], old[1], old[2], old[3], old[4]}, block, end,
-                  truth.may, b.create<arith::AndIOp>(truth.must, isInFull));
+                  truth->may, b.create<arith::AndIOp>(truth->must, isInFull));
     b.create<scf::YieldOp>(ValueRange{walk.begin, walk.end, walk.runBegin,
                                       walk.fullBegin, walk.fullEnd});
   }
-  RegionWalk walk = {loop.getResult(0), loop.getResult(1), loop.getResult(2),
-                     loop.getResult(3), loop.getResult(4)};
+  hoistReads(loop);
+  BlockWalk walk = {loop.getResult(0), loop.getResult(1), loop.getResult(2),
+                    loop.getResult(3), loop.getResult(4)};
   // Without a block in full the last range takes all.
-  walk.end = b.create<arith::MaxUIOp>(walk.begin, walk.end);
-  walk.fullBegin = b.create<arith::MaxUIOp>(walk.begin, walk.fullBegin);
-  walk.fullEnd = b.create<arith::MaxUIOp>(walk.fullBegin, walk.fullEnd);
-  result.ranges = {{walk.begin, walk.fullBegin, /*isFull=*/false},
-                   {walk.fullBegin, walk.fullEnd, /*isFull=*/true},
-                   {walk.fullEnd, walk.end, /*isFull=*/false}};
-  result.isRegionClassified = true;
+  auto lastEnd = b.create<arith::MaxUIOp>(walk.begin, walk.end);
+  Value fullBegin = b.create<arith::MaxUIOp>(walk.begin, walk.fullBegin);
+  Value fullEnd = b.create<arith::MaxUIOp>(fullBegin, walk.fullEnd);
+  // One block after the other would wait for memory each time.
+  constexpr uint64_t kBlocksTogether = 4;
+  if (!loop.getBody()->getOps<MinMaxOp>().empty())
+    (void)loopUnrollByFactor(loop, kBlocksTogether);
+  // What unrolling put in the place of the loop's result.
+  Value firstBegin = lastEnd.getLhs();
+  ranges = {{firstBegin, fullBegin, /*isFull=*/false},
+            {fullBegin, fullEnd, /*isFull=*/true},
+            {fullEnd, lastEnd, /*isFull=*/false}};
 }
 
-BlockVisibility mlir::fa::emitBlockVisibility(
-    TileBuilder &b, ArrayRef<MaskAttr> masks, const SequenceLengths &lengths,
-    const RegionClause &region, Value firstRow, int64_t tileQ, int64_t tileKV) {
-  BlockVisibility result{llvm::to_vector(masks), lengths, firstRow, {}, {}, {}};
+BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
+                                              ArrayRef<MaskAttr> masks,
+                                              const SequenceLengths &lengths,
+                                              const ElementMasks &elements,
+                                              Value firstRow, int64_t tileQ,
+                                              int64_t tileKV) {
+  BlockVisibility result{
+      llvm::to_vector(masks), lengths, firstRow, {}, {}, elements};
   KeyInterval first = emitKeyInterval(b, masks, lengths, firstRow);
   KeyInterval last = first;
   if (!masks.empty()) {
@@ -186,9 +279,8 @@ BlockVisibility mlir::fa::emitBlockVisibility(
   result.ranges = any.lo
                       ? rangesBehindLeftEdge(b, any, all, fullEnd, end, tileKV)
                       : rangesFromStart(b, fullEnd, end);
-  result.elements.region = region;
-  if (region)
-    classifyByRegion(b, result, region, tileQ, tileKV);
+  if (elements.region || elements.keySegments)
+    ElementClassifier(b, result, tileQ, tileKV).run();
   return result;
 }
 
@@ -251,7 +343,7 @@ static Value emitSameSegment(TileBuilder &b, const ElementMasks &masks,
                              const ScoreSite &site) {
   Value ofKeys = site.loadKeys(b, masks.keySegments);
   return b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, ofKeys,
-                                 site.spreadRows(b, masks.querySegments));
+                                 site.spreadRows(b, masks.rowSegments));
 }
 
 Value mlir::fa::emitVisible(TileBuilder &b, const BlockVisibility &block,
@@ -266,7 +358,7 @@ Value mlir::fa::emitVisible(TileBuilder &b, const BlockVisibility &block,
   const ElementMasks &masks = block.elements;
   if (masks.plane)
     restrict(site.loadPlane(b, masks.plane));
-  if (masks.keySegments)
+  if (masks.keySegments && !isFull)
     restrict(emitSameSegment(b, masks, site));
   if (masks.region && !(isFull && block.isRegionClassified))
     restrict(emitRegion(b, masks.region, site));

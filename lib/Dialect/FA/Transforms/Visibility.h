@@ -41,10 +41,12 @@
 // Masks of elements (a dense mask, segments, a region) are asked in every block
 // that is not skipped.
 //
-// A visibility region is asked once for each block, before the loops: may it
-// show some key of it, must it show all (RegionBounds.h). Blocks that it hides
-// at both ends are left out, the longest stretch that it shows whole is the
-// full one.
+// A visibility region and segments are asked once for each block, before the
+// loops: may they show some key of it, must they show all. For a region that is
+// interval arithmetic (RegionBounds.h); of segments the least and the greatest
+// number of the rows and of the keys are compared. Blocks that are hidden at
+// both ends are left out, the longest stretch that is shown whole is the full
+// one.
 //
 // Rows behind the last query take no part in the bounds; what they compute is
 // never stored.
@@ -78,9 +80,10 @@ struct KeyBlockRange {
 
 /// What hides keys one by one, in full blocks too; null where there is none.
 struct ElementMasks {
-  Value plane;         ///< [Sq, keys] of i1: true is visible
-  Value querySegments; ///< vector of i32, a number a row
-  Value keySegments;   ///< [keys] of i32: rows see keys of their own number
+  Value plane; ///< [Sq, keys] of i1: true is visible
+  /// [Sq] and [keys] of i32: rows see keys of their own number.
+  Value querySegments, keySegments;
+  Value rowSegments; ///< the block's part of querySegments, as a vector
   RegionClause region;
 };
 
@@ -94,7 +97,8 @@ struct BlockVisibility {
   /// As an index: keys from here on are seen by no row, and are not read.
   Value keysEnd;
   ElementMasks elements;
-  /// Whether full blocks are those that a region shows too.
+  /// Whether full blocks are those that the region shows too; that segments
+  /// show them always holds.
   bool isRegionClassified = false;
 };
 
@@ -102,12 +106,13 @@ struct BlockVisibility {
 KeyInterval emitKeyInterval(TileBuilder &b, ArrayRef<MaskAttr> masks,
                             const SequenceLengths &lengths, Value row);
 
-/// Emits the visibility, by `masks`, `lengths` and `region`, of the `tileQ`
+/// Emits the visibility, by `masks`, `lengths` and `elements`, of the `tileQ`
 /// rows that start at row `firstRow` (an i32) in blocks of `tileKV` keys.
 BlockVisibility emitBlockVisibility(TileBuilder &b, ArrayRef<MaskAttr> masks,
                                     const SequenceLengths &lengths,
-                                    const RegionClause &region, Value firstRow,
-                                    int64_t tileQ, int64_t tileKV);
+                                    const ElementMasks &elements,
+                                    Value firstRow, int64_t tileQ,
+                                    int64_t tileKV);
 
 /// Emits which keys the rows at `site` see, a vector of i1; null where they
 /// see all. Full blocks leave out the intervals. The bounds of the rows are

@@ -5,14 +5,16 @@
 
 #wg = #gpu.address_space<workgroup>
 
-func.func @one_product(%sQ: memref<64x64xf16, #wg>, %sK: memref<16x64xf16, #wg>, %end: index, %zs: vector<64x16xf32>) {
+func.func @three_products(%sQ: memref<64x64xf16, #wg>, %sK: memref<16x64xf16, #wg>, %end: index, %zs: vector<64x16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   scf.forall (%h) in (4) {
     fa.warp_roles [4, 4] {
-      // expected-error @below {{cannot be turned: expected two products, found 1}}
+      // expected-error @below {{cannot be turned: expected two products, found 3}}
       scf.for %jb = %c0 to %end step %c1 {
         %s = fa.issue_product %sQ[%c0, %c0], %sK[%c0, %c0], %zs depth 64 rhs_transposed : memref<64x64xf16, #wg>, memref<16x64xf16, #wg>, vector<64x16xf32>
+        %t = fa.issue_product %sQ[%c0, %c0], %sK[%c0, %c0], %zs depth 64 rhs_transposed : memref<64x64xf16, #wg>, memref<16x64xf16, #wg>, vector<64x16xf32>
+        %r = fa.issue_product %sQ[%c0, %c0], %sK[%c0, %c0], %zs depth 64 rhs_transposed : memref<64x64xf16, #wg>, memref<16x64xf16, #wg>, vector<64x16xf32>
       } {fa.blocks = "full"}
     }, {
     }

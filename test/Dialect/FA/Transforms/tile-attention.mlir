@@ -231,18 +231,33 @@ func.func @lengths_mask_layout(%q: !q, %k: !k, %v: !v, %m: memref<?x1x?xi1>, %n:
 
 // -----
 
-// The numbers of the rows are read once, those of the keys with each block, full
-// ones too.
+// Before the loops each block's least and greatest number is compared with the
+// rows'; the walk over the blocks takes four at a time, and one at a time in the
+// end. Blocks shown whole compare nothing.
 #schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
 !mem = memref<2x1x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
 module attributes {fa.target = "sm_80"} {
 // CHECK-LABEL: func.func @segments
 // CHECK:         %[[ROWS:.*]] = fa.load_tile %{{.*}} : memref<?xi32, {{.*}}> -> vector<64xi32>
+// CHECK:         %[[LEAST:.*]], %[[GREATEST:.*]] = fa.minmax %{{.*}} count 64
+// CHECK-NOT:     fa.minmax %{{.*}} count 64
+// CHECK:         scf.for
+// CHECK-COUNT-4:   fa.minmax %{{.*}} count 16
+// CHECK:         scf.for
+// CHECK:           %[[FIRST:.*]], %[[LAST:.*]] = fa.minmax %{{.*}} count 16
+// CHECK-DAG:       arith.cmpi sle, %[[LEAST]], %[[LAST]]
+// CHECK-DAG:       arith.cmpi sle, %[[FIRST]], %[[GREATEST]]
+// CHECK-DAG:       arith.cmpi eq, %[[LEAST]], %[[LAST]]
+// CHECK-DAG:       arith.cmpi eq, %[[FIRST]], %[[GREATEST]]
 // CHECK:         scf.for
 // CHECK:           %[[KEYS:.*]] = fa.load_tile %{{.*}} each_row : memref<?xi32, {{.*}}> -> vector<64x16xi32>
 // CHECK:           %[[OF_ROWS:.*]] = vector.broadcast %{{.*}} : vector<64x1xi32> to vector<64x16xi32>
 // CHECK:           %[[SAME:.*]] = arith.cmpi eq, %[[KEYS]], %[[OF_ROWS]]
-// CHECK:           arith.select %[[SAME]]
+// CHECK:           %[[VISIBLE:.*]] = arith.andi %{{.*}}, %[[SAME]]
+// CHECK:           arith.select %[[VISIBLE]]
+// CHECK:         } {fa.blocks = "partial"}
+// CHECK:         scf.for
+// CHECK-NOT:       each_row
 // CHECK:         } {fa.blocks = "full"}
 func.func @segments(%q: !mem, %s: memref<2x?xi32>, %o: !mem) {
   fa.attention %q, %q, %q segments(%s, %s : memref<2x?xi32>, memref<2x?xi32>) outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem

@@ -63,6 +63,26 @@ def FA_GatherOp : FA_Op<"gather", []> {
   let hasVerifier = 1;
 }
 
+def FA_MinMaxOp : FA_Op<"minmax", []> {
+  let summary = "the least and the greatest of a stretch of integers";
+  let description = [{
+    Of the `count` elements of the source from `first` on; what lies behind its
+    end takes no part. Of none, the least is the largest i32 and the greatest
+    the smallest. The source has an element at least.
+
+    ```mlir
+    %least, %greatest = fa.minmax %line[%first] count 96 : memref<?xi32, strided<[?], offset: ?>>
+    ```
+  }];
+  let arguments = (ins Arg<MemRefRankOf<[I32], [1]>, "", [MemRead]>:$source,
+                       Index:$first,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$count);
+  let results = (outs I32:$least, I32:$greatest);
+  let assemblyFormat = [{
+    $source `[` $first `]` `count` $count attr-dict `:` type($source)
+  }];
+}
+
 def FA_StoreTileOp : FA_Op<"store_tile", []> {
   let summary = "stores the part of a tile that lies inside the destination";
   let description = [{

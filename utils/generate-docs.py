@@ -101,7 +101,7 @@ def instructions():
         "Every form that the decoder takes; anything else is refused by name, with",
         "file, line and column, before a kernel runs. The words of an opcode may come",
         "in any order. `a|b` means one of them; types are in the order of the opcode,",
-        "`*` stands for every pair that the PTX ISA has, `CACHE` for all cache hints.",
+        "`*` stands for every pair that the PTX ISA has.",
         "What needs a later chip or PTX version than the file names is refused too.",
         "",
         "| instruction | types | needs | may have |",

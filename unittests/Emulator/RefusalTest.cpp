@@ -187,10 +187,110 @@ TEST(Refusal, memory) {
        "unsupported instruction 'tex.1d.v4.f32.s32'"},
       {"suld.b.1d.b32.trap %r1, [%rd1, {%r2}];", "5:1",
        "unsupported instruction 'suld.b.1d.b32.trap'"},
+      {"multimem.red.relaxed.gpu.global.add.u32 [%rd1], %r2;", "5:1",
+       "unsupported instruction 'multimem.red.relaxed.gpu.global.add.u32'"},
       {"vadd.s32.s32.s32 %r1, %r2, %r3;", "5:1",
        "unsupported instruction 'vadd.s32.s32.s32'"},
   };
   for (const Refusal &c : kCases)
+    expectRefused(c, kEntry, "\nret; }");
+}
+
+TEST(Refusal, wordsOfAccesses) {
+  const std::string kPolicy = " %r1, [%rd1], %rd2;", kLoad = " %r1, [%rd1];",
+                    kStore = " [%rd1], %r1;";
+  const std::pair<std::string, std::string> kCases[] = {
+      {"ld.relaxed.global.b32" + kLoad,
+       ".relaxed needs a scope: .cta, .cluster, .gpu or .sys"},
+      {"st.release.b32" + kStore,
+       ".release needs a scope: .cta, .cluster, .gpu or .sys"},
+      {"ld.gpu.global.b32" + kLoad,
+       ".gpu needs an order: .relaxed, .acquire or .release"},
+      {"ld.volatile.sys.global.b32" + kLoad,
+       ".sys needs an order: .relaxed, .acquire or .release"},
+      {"ld.relaxed.gpu.local.b32" + kLoad,
+       ".relaxed and .local do not go together"},
+      {"ld.volatile.const.b32" + kLoad,
+       ".volatile and .const do not go together"},
+      {"ld.acquire.gpu.ca.b32" + kLoad, ".acquire and .ca do not go together"},
+      {"st.volatile.global.wt.b32" + kStore,
+       ".volatile and .wt do not go together"},
+      {"ld.volatile.L1::evict_last.b32" + kLoad,
+       ".L1::evict_last and .volatile do not go together"},
+      {"ld.global.cg.L1::no_allocate.b32" + kLoad,
+       ".L1::no_allocate and .cg do not go together"},
+      {"ld.volatile.global.L2::cache_hint.b32" + kPolicy,
+       ".volatile and .L2::cache_hint do not go together"},
+      {"ld.shared.L2::128B.b32" + kLoad,
+       ".L2::128B and .shared do not go together"},
+      {"st.local.L1::evict_first.b32" + kStore,
+       ".L1::evict_first and .local do not go together"},
+      {"ld.const.L2::cache_hint.b32" + kPolicy,
+       ".L2::cache_hint and .const do not go together"},
+      {"atom.shared.add.L2::cache_hint.u32 %r1, [%r2], 1, %rd2;",
+       ".L2::cache_hint and .shared do not go together"},
+      {"ld.mmio.global.b32" + kLoad, ".mmio needs .relaxed.sys"},
+      {"ld.mmio.relaxed.gpu.b32" + kLoad, ".mmio needs .relaxed.sys"},
+      {"ld.mmio.relaxed.sys.shared.b32" + kLoad,
+       ".mmio and .shared do not go together"},
+      {"ld.mmio.relaxed.sys.v2.b32 {%r1, %r2}, [%rd1];",
+       ".mmio and .v2 do not go together"},
+      {"ld.nc.b32" + kLoad, ".nc needs .global"},
+      {"ld.shared.nc.b32" + kLoad, ".nc needs .global"},
+      {"ld.volatile.global.nc.b32" + kLoad,
+       ".nc and .volatile do not go together"},
+      {"ld.global.cv.nc.b32" + kLoad, ".nc and .cv do not go together"},
+      {"ld.global.L2::evict_last.b32" + kLoad,
+       ".L2::evict_last needs an access of 32 bytes"},
+  };
+  for (auto &[text, message] : kCases)
+    expectRefused(
+        {text, "5:1", "'" + text.substr(0, text.find(' ')) + "': " + message},
+        kEntry, "\nret; }");
+  // Two words of one kind, and words that there are not.
+  for (const char *opcode :
+       {"ld.global.shared.b32", "ld.global.global.b32", "ld.global.ca.cg.b32",
+        "ld.weak.volatile.global.b32", "ld.relaxed.cta.gpu.global.b32",
+        "ld.global.L1::evict_last.L1::no_allocate.b32",
+        "ld.global.L2::64B.L2::128B.b32", "ld.global.L2::banana.b32",
+        "ld.global.wb.b32", "ldu.global.ca.b32"})
+    expectRefused({opcode + kLoad, "5:1",
+                   "unsupported instruction '" + std::string(opcode) + "'"},
+                  kEntry, "\nret; }");
+  for (const char *opcode :
+       {"st.global.ca.b32", "st.global.L2::128B.b32", "st.global.nc.b32"})
+    expectRefused({opcode + kStore, "5:1",
+                   "unsupported instruction '" + std::string(opcode) + "'"},
+                  kEntry, "\nret; }");
+  for (const char *opcode :
+       {"atom.global.ca.add.u32", "atom.relaxed.acquire.gpu.global.add.u32",
+        "atom.global.L1::evict_last.add.u32"})
+    expectRefused({std::string(opcode) + " %r1, [%rd1], 1;", "5:1",
+                   "unsupported instruction '" + std::string(opcode) + "'"},
+                  kEntry, "\nret; }");
+  // The policy is there with the hint, and only then, and has 64 bits.
+  const Refusal kPolicies[] = {
+      {"ld.global.L2::cache_hint.b32 %r1, [%rd1];", "5:1",
+       "'ld.global.L2::cache_hint.b32' takes 3 operands, found 2"},
+      {"st.global.b32 [%rd1], %r1, %rd2;", "5:1",
+       "'st.global.b32' takes 2 operands, found 3"},
+      {"atom.global.add.L2::cache_hint.u32 %r1, [%rd1], 1;", "5:1",
+       "'atom.global.add.L2::cache_hint.u32' takes 4 operands, found 3"},
+      {"cp.async.cg.shared.global.L2::cache_hint [%r1], [%rd1], 16;", "5:1",
+       "'cp.async.cg.shared.global.L2::cache_hint' takes 4 to 5 operands"},
+      {"ld.global.L2::cache_hint.b32 %r1, [%rd1], %r2;", "5:43", "'%r2' has"},
+      {"red.global.add.L2::cache_hint.u32 [%rd1], 1, %nope;", "5:46",
+       "unknown name '%nope'"},
+      {"createpolicy.fractional.b64 %rd1, %f1;", "5:1",
+       "'createpolicy.fractional.b64' takes one priority, and a second one for "
+       "the rest"},
+      {"createpolicy.fractional.L2::evict_last.L2::evict_normal.b64 %rd1;",
+       "5:1", "unsupported instruction 'createpolicy.fractional."},
+      {"createpolicy.range.L2::evict_last.b64 %rd1, [%rd2], 16;", "5:1",
+       "'createpolicy.range.L2::evict_last.b64' takes 4 operands, found 3"},
+      {"createpolicy.fractional.L2::evict_last.b64 %r1;", "5:44", "'%r1' has"},
+  };
+  for (const Refusal &c : kPolicies)
     expectRefused(c, kEntry, "\nret; }");
 }
 

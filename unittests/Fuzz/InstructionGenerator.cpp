@@ -157,8 +157,6 @@ std::string InstructionGenerator::address(std::string_view space) {
 }
 
 std::string InstructionGenerator::opcode(const Row &row) {
-  static constexpr const char *kHints[] = {
-      "ca", "cg", "cs", "L1::no_allocate", "L2::128B", "L2::cache_hint", "wb"};
   words.clear();
   types.clear();
   isReduction = std::string_view(row.mnemonic) == "red";
@@ -171,9 +169,9 @@ std::string InstructionGenerator::opcode(const Row &row) {
   auto optional = split(row.optional, ',');
   // A few of many; spaces and vectors are what most of them are about.
   uint32_t odds = optional.size() > 6 ? 6 : 3;
-  for (const std::string &word : optional)
-    if (word != "m64*" && bytes.oneIn(odds))
-      words.push_back(word == "CACHE" ? bytes.pick(kHints) : word);
+  for (const std::string &entry : optional)
+    if (entry != "m64*" && bytes.oneIn(odds))
+      words.push_back(choose(entry));
   static constexpr const char *kPacked[] = {"u16", "s16", "u8", "s8", "u4"};
   if (std::string_view(row.operands) == "@cvtpack" && !bytes.oneIn(8)) {
     types = {bytes.pick(kPacked), "s32"};
@@ -347,21 +345,26 @@ std::string InstructionGenerator::memoryFamily(std::string_view name) {
     return count > 1 ? vectorOf(count, type, isDestination)
                      : value(type, isDestination);
   };
+  std::string policy = has("L2::cache_hint") ? ", " + value("b64") : "";
   if (name == "ld")
-    return data(true) + ", " + address(space);
+    return data(true) + ", " + address(space) + policy;
   if (name == "st")
-    return address(space) + ", " + data(false);
+    return address(space) + ", " + data(false) + policy;
   if (name == "atom") {
     std::string text = !isReduction ? data(true) + ", " : "";
     text += address(space) + ", " + data(false);
-    return has("cas") ? text + ", " + data(false) : text;
+    return (has("cas") ? text + ", " + data(false) : text) + policy;
   }
+  if (name == "createpolicy")
+    return value("b64", true) + (has("range") ? ", " + address(space) + ", " +
+                                                    reg32() + ", " + reg32()
+                                              : "");
   if (name == "cpasync") {
     static constexpr const char *kBytes[] = {"4", "8", "16", "16"};
     std::string text = address("shared");
     text += ", " + address("global") + ", ";
     text += bytes.pick(kBytes);
-    return bytes.oneIn(4) ? text + ", " + reg32() : text;
+    return (bytes.oneIn(4) ? text + ", " + reg32() : text) + policy;
   }
   if (name == "ldmatrix") {
     count = has("x4") ? 4 : has("x2") ? 2 : 1;

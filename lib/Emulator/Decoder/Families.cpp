@@ -43,10 +43,12 @@ void FamilyDecoders::mov() {
     f.operandType = {};
     if (wide)
       d.inst.row = rowOfHandler("mov_b64");
-    if (from.kind == Operand::Name && from.name.starts_with("%clock"))
+    bool isClock = from.name.starts_with("%clock") ||
+                   from.name.starts_with("%globaltimer");
+    if (isClock) {
       d.inst.row = rowOfHandler("mov_clock");
-    if (from.name == "%globaltimer")
-      d.inst.row = rowOfHandler("mov_clock");
+      d.inst.imm = from.name.ends_with("_hi");
+    }
     d.inst.aux = wide;
     return;
   }
@@ -213,6 +215,8 @@ bool ptxvm::decodeFamily(const std::string &name, FunctionDecoder &decoder,
       F(cvt), F(bra), F(brx), F(exit), F(ret), F(ld), F(st), F(atom), F(shfl),
       F(vote), F(match), F(redux), F(elect), F(bar), F(barwarp), F(barred),
       F(cpasync), F(ldmatrix), F(mma), F(wmmamove), F(wmma),
+      // AccessWords.cpp
+      F(createpolicy),
       // ScalarFamilies.cpp
       F(set), F(carry), F(dp2a), F(vabsdiff), F(lop3), F(cvtpack),
       // AsyncFamilies.cpp

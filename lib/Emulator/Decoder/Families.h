@@ -50,6 +50,13 @@ struct FamilyDecoders {
   void wmma();
   void wmmaRegisters(const ast::Operand &o, size_t want, bool wide,
                      bool isDestination, const char *name);
+  // AccessWords.cpp
+  /// Says no where words of an access do not go together.
+  void accessWords(bool isAtomic);
+  /// Says no to other numbers of operands. With a cache hint there is a policy
+  /// behind them, of 64 bits, which is read and has no effect.
+  void accessOperands(size_t least, size_t most);
+  void createpolicy();
   // MemoryFamilies.cpp
   void ld();
   void st();

@@ -388,13 +388,16 @@ uint32_t FunctionDecoder::special(const Operand &o, bool wide) {
       {"%clock", Special::Clock},
       {"%clock64", Special::Clock},
       {"%clock_hi", Special::Clock},
-      {"%globaltimer", Special::Clock}};
+      {"%globaltimer", Special::Clock},
+      {"%globaltimer_lo", Special::Clock},
+      {"%globaltimer_hi", Special::Clock}};
   if (o.name == "WARP_SZ")
     return constant(32, wide);
   // Environment and performance registers hold nothing here, and no shared
   // memory is reserved: the region is empty (*unverified* on hardware, where
   // the system takes 1 KiB of it).
-  for (const char *prefix : {"%envreg", "%pm", "%reserved_smem_offset_"})
+  for (const char *prefix :
+       {"%envreg", "%pm", "%reserved_smem_offset_", "%current_graph_exec"})
     if (o.name.starts_with(prefix))
       return constant(0, wide);
   auto found = names.find(o.name);

@@ -12,6 +12,8 @@
 #include "../Parser/Parser.h"
 #include "Modifiers.h"
 
+#include <algorithm>
+
 using namespace ptxvm;
 
 const std::vector<InstructionRow> &ptxvm::instructionRows() {
@@ -53,13 +55,6 @@ static bool isType(std::string_view word) {
   return typeBytes(word) != 0;
 }
 
-static bool isCacheHint(std::string_view word) {
-  for (const char *hint : {"ca", "cg", "cs", "cv", "lu", "wb", "wt"})
-    if (word == hint)
-      return true;
-  return word.starts_with("L1::") || word.starts_with("L2::");
-}
-
 static bool contains(const std::vector<std::string_view> &list,
                      std::string_view word) {
   for (std::string_view w : list)
@@ -83,8 +78,7 @@ static bool typesFit(std::string_view pattern,
 
 static bool wordsFit(const InstructionRow &row, const OpcodeMatch &m) {
   auto required = split(row.required, ',');
-  auto optional = split(row.optional, ',');
-  std::vector<std::string_view> wanted;
+  std::vector<std::string_view> wanted, optional;
   for (std::string_view entry : required) {
     int found = 0;
     for (std::string_view word : split(entry, '|')) {
@@ -94,10 +88,16 @@ static bool wordsFit(const InstructionRow &row, const OpcodeMatch &m) {
     if (found != 1)
       return false;
   }
+  for (std::string_view entry : split(row.optional, ',')) {
+    auto alternatives = split(entry, '|');
+    auto isOne = [&](std::string_view w) { return contains(alternatives, w); };
+    if (alternatives.size() > 1 &&
+        std::count_if(m.words.begin(), m.words.end(), isOne) > 1)
+      return false;
+    optional.insert(optional.end(), alternatives.begin(), alternatives.end());
+  }
   for (std::string_view word : m.words) {
     if (isType(word) || contains(wanted, word) || contains(optional, word))
-      continue;
-    if (contains(optional, "CACHE") && isCacheHint(word))
       continue;
     // What reaches the own window by address reaches the cluster's.
     bool movesData = row.category == Category::Load ||

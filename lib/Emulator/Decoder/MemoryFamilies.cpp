@@ -38,6 +38,7 @@ uint8_t FamilyDecoders::spaceWord() {
 // than the type; ld.s8 and ld.s16 extend the sign.
 void FamilyDecoders::access(const Operand &where, const Operand &what,
                             bool isLoad) {
+  accessWords(false);
   std::string_view type = m.types.back();
   MemoryAux aux{uint8_t(typeBytes(type)), 1, 0, spaceWord()};
   uint8_t word = aux.space;
@@ -94,12 +95,12 @@ void FamilyDecoders::access(const Operand &where, const Operand &what,
 }
 
 void FamilyDecoders::ld() {
-  f.needOperands(s, 2, 2);
+  accessOperands(2, 2);
   access(s.operands[1], s.operands[0], true);
 }
 
 void FamilyDecoders::st() {
-  f.needOperands(s, 2, 2);
+  accessOperands(2, 2);
   access(s.operands[0], s.operands[1], false);
 }
 
@@ -119,7 +120,8 @@ void FamilyDecoders::atom() {
   bool isRed = m.row->mnemonic[0] == 'r', isCas = op == AtomicOp::Cas;
   size_t count = m.has("v8") ? 8 : m.has("v4") ? 4 : m.has("v2") ? 2 : 1;
   size_t least = (isRed ? 2 : 3) + isCas;
-  f.needOperands(s, least, least + m.has("L2::cache_hint"));
+  accessOperands(least, least);
+  accessWords(true);
   uint32_t bytes = typeBytes(m.types.back());
   bool wide = bytes == 8;
   MemoryAux aux{uint8_t(bytes), uint8_t(count), 0, spaceWord()};
@@ -198,7 +200,7 @@ void FamilyDecoders::atomVectors(size_t count, bool isRed) {
 // {, policy}. PTX ISA 9.1 section 9.7.9.25.3.1. The source's offset is in dst,
 // src-size in c, ignore-src in d; aux bits 8..11: what there is.
 void FamilyDecoders::cpasync() {
-  f.needOperands(s, 3, 5);
+  accessOperands(3, 4);
   if (m.has("ca") == m.has("cg"))
     f.fail(s.at, "'" + d.info.opcode + "' needs .ca or .cg");
   MemoryAux to{}, from{};
@@ -219,14 +221,14 @@ void FamilyDecoders::cpasync() {
     d.inst.aux |= 0x100;
   if (!(from.flags & MemoryAux::kWideAddress))
     f.fail(s.operands[1].at, "a global address needs a 64-bit register");
-  if (s.operands.size() < 4)
+  if (s.operands.size() < 4 + size_t(m.has("L2::cache_hint")))
     return;
   const Operand &o = s.operands[3];
   uint32_t r = o.kind == Operand::Name ? f.findRegister(o) : ~0u;
   if (r != ~0u && f.draft.registers[r].isPredicate) {
     d.inst.d = f.predicateSource(o, d);
     d.inst.aux |= 0x400;
-  } else if (!m.has("L2::cache_hint") || s.operands.size() == 5) {
+  } else {
     data(&Instruction::c, kFieldC, o, false);
     d.inst.aux |= 0x200;
   }

@@ -74,7 +74,8 @@ Flow readClock(Warp &w, const Instruction &i) {
   u64 now = w.issued;
   if (i.aux)
     return unary<u64, u64>(w, i, [=](u64) { return now; });
-  return unary<u32, u32>(w, i, [=](u32) { return u32(now); });
+  u32 half = u32(i.imm ? now >> 32 : now);
+  return unary<u32, u32>(w, i, [=](u32) { return half; });
 }
 } // namespace
 

@@ -107,8 +107,8 @@ Configuration::Configuration(uint64_t seed) : seed(seed) {
   };
   pick(Type, 2);
   maybe(OutType, 4, 2);
-  pick(HeadDim, 2);
-  pick(ValueDim, 2);
+  pick(HeadDim, 3);
+  pick(ValueDim, 3);
   maybe(Scale, 3, 4);
   maybe(Softcap, 4);
   maybe(Score, 4);
@@ -126,6 +126,7 @@ Configuration::Configuration(uint64_t seed) : seed(seed) {
   maybe(Dropout, 4, 3);
   maybe(EmptyRow, 4, 2);
   maybe(Layout, 4);
+  pick(Target, 1);
   pick(Tiles, 3);
   pick(State, 1);
   pick(Batch, 1);
@@ -142,8 +143,8 @@ Form Configuration::form() const {
   Form form;
   form.type = types[c[Type]];
   form.outType = c[OutType] ? types[(c[Type] + c[OutType]) % 3] : "";
-  form.headDim = std::array{16, 24, 40}[size_t(c[HeadDim])];
-  form.valueDim = std::array{16, 8, 33}[size_t(c[ValueDim])];
+  form.headDim = std::array{16, 24, 40, 72}[size_t(c[HeadDim])];
+  form.valueDim = std::array{16, 8, 33, 80}[size_t(c[ValueDim])];
   const char *scales[] = {"", "scale(0.25) ", "scale(-0.5) ", "scale(0.0) ",
                           ""};
   form.clauses = scales[c[Scale]];
@@ -179,15 +180,16 @@ Form Configuration::form() const {
   form.hasKVLengths = c[KVLengths];
   if (c[Dropout])
     form.dropout = std::array{0.5, 0.25, 0.9}[size_t(c[Dropout] - 1)];
-  const char *rows[] = {"", "{empty_row = \"nan\"}",
-                        "{empty_row = \"uniform\"}"};
+  const char *rows[] = {"", "empty_row = \"nan\"", "empty_row = \"uniform\""};
   form.attributes = rows[c[EmptyRow]];
-  form.isBSHD = c[Layout] && form.attributes.empty();
-  const char *tiles[] = {
-      "tile_q=16,tile_kv=16,warps=1", "tile_q=32,tile_kv=16,warps=2,stages=3",
-      "tile_q=64,tile_kv=32,warps=2", "tile_q=64,tile_kv=64,warps=4"};
-  form.schedule =
-      std::string(tiles[c[Tiles]]) + (c[State] ? ",state=shared" : "");
+  form.isBSHD = c[Layout];
+  const char *tiles[2][4] = {
+      {"tile_q=16,tile_kv=16,warps=1", "tile_q=32,tile_kv=16,warps=2,stages=3",
+       "tile_q=64,tile_kv=32,warps=2", "tile_q=64,tile_kv=64,warps=4"},
+      {"tile_q=64,tile_kv=16", "tile_q=64,tile_kv=32,stages=3",
+       "tile_q=128,tile_kv=32", "tile_q=64,tile_kv=64"}};
+  form.schedule = std::string(tiles[c[Target]][c[Tiles]]) +
+                  (c[State] ? ",state=shared" : "");
   return form;
 }
 
@@ -198,11 +200,16 @@ Extent5 Configuration::extents() const {
           c[Keys]};
 }
 
+const char *Configuration::target() const {
+  return std::array{"sm_80", "sm_90a"}[size_t((*this)[Target])];
+}
+
 std::string Configuration::problem() const {
   Form form = this->form();
   mlir::fa::CompileOptions options;
   options.path = "attention.mlir";
   options.text = form.text();
+  options.target = target();
   options.schedule = form.schedule;
   Expected<mlir::fa::CompiledKernel> kernel = mlir::fa::compile(options);
   if (!kernel)
@@ -250,8 +257,9 @@ Configuration Configuration::shrink() const {
 }
 
 std::string Configuration::str() const {
-  return "seed " + std::to_string(seed) + " " + extents().str() + " schedule " +
-         form().schedule + "\n" + form().text();
+  return "seed " + std::to_string(seed) + " " + target() + " " +
+         extents().str() + " schedule " + form().schedule + "\n" +
+         form().text();
 }
 
 void checkConfigurations(uint64_t first, int count) {

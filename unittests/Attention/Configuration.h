@@ -25,6 +25,7 @@ public:
 
   Form form() const;
   Extent5 extents() const;
+  const char *target() const;
 
   /// Compiles and runs on the emulator: what is wrong, "" when nothing is.
   std::string problem() const;
@@ -56,6 +57,7 @@ private:
     Dropout,
     EmptyRow,
     Layout,
+    Target,
     Tiles,
     State,
     Batch,

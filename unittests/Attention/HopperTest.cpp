@@ -270,16 +270,18 @@ TEST_P(HopperRestart, AllBlocksAreDoneAgain) {
   Trial trial(form, {1, 1, 1, 64, row.keys});
   trial.seed(9);
   // Q once, and each block's K and V.
-  EXPECT_EQ(counter(trial.run(countingEmulator()), "shared.bulk_write.instructions"),
-            double(1 + 2 * row.blocks));
+  EXPECT_EQ(
+      counter(trial.run(countingEmulator()), "shared.bulk_write.instructions"),
+      double(1 + 2 * row.blocks));
   if (row.keys == 0)
     return;
   Values keys = trial.input("key").values();
   for (int64_t d = 0; d < 64; ++d)
     keys[size_t(row.huge * 64 + d)] *= 1e12;
   trial.set("key", keys);
-  EXPECT_EQ(counter(trial.run(countingEmulator()), "shared.bulk_write.instructions"),
-            double(1 + 2 * 2 * row.blocks));
+  EXPECT_EQ(
+      counter(trial.run(countingEmulator()), "shared.bulk_write.instructions"),
+      double(1 + 2 * 2 * row.blocks));
   expectNothingFound(trial, 4);
 }
 

@@ -86,10 +86,12 @@ std::string Form::text() const {
     words += " dropout(" + number.str() + ", seed = %seed : i64)";
   }
   arguments += captured;
-  if (!attributes.empty())
-    words += " " + attributes;
+  std::string dictionary = attributes;
   if (isBSHD)
-    words += " {layout = \"bshd\"}";
+    dictionary +=
+        std::string(dictionary.empty() ? "" : ", ") + "layout = \"bshd\"";
+  if (!dictionary.empty())
+    words += " {" + dictionary + "}";
 
   std::string results = hasLSE ? "%o, %lse" : "%o";
   std::string types = hasLSE ? result + ", " + lse : result;

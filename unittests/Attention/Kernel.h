@@ -64,7 +64,7 @@ struct Form {
   int64_t headDim = 16, valueDim = 16;
   /// "scale(0.5) masks [#fa.causal<top_left>]"
   std::string clauses = "";
-  /// "{empty_row = ...}"
+  /// "empty_row = ..."
   std::string attributes = "";
   /// Extents of the dense mask, "?x1x?x?"; empty: none.
   std::string mask = "";

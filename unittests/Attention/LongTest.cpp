@@ -141,8 +141,14 @@ TEST(Cases, B45_HeadsBeyondAGridAxis) {
   EXPECT_EQ(result.launches, 1);
 }
 
-TEST(Configurations, Thousands) {
-  checkConfigurations(/*first=*/1000, /*count=*/5000);
+class Configurations : public testing::TestWithParam<int> {};
+
+TEST_P(Configurations, AreRight) {
+  checkConfigurations(uint64_t(GetParam()), 500);
 }
+
+INSTANTIATE_TEST_SUITE_P(Thousands, Configurations,
+                         testing::Range(1000, 6000, 500),
+                         testing::PrintToStringParamName());
 
 } // namespace

@@ -152,7 +152,7 @@ TEST(Cases, B87_WindowBoundsAreInclusiveDistances) {
 TEST(EmptyRows, AsNaN) {
   // Rows 0 to 9 stand before the first key.
   Form form{.clauses = "masks [#fa.causal<bottom_right>]",
-            .attributes = "{empty_row = \"nan\"}"};
+            .attributes = "empty_row = \"nan\""};
   RunResult result = Trial(form, {1, 1, 1, 90, 80}).run();
   ASSERT_EQ(result.outputs.size(), 2u);
   Values column = outColumn(result), lse = lseOf(result);

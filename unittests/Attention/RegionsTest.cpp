@@ -249,6 +249,14 @@ TEST(RegionCases, BlocksThatATableHidesAreLeftOut) {
   EXPECT_LT(reads(120), 0.7 * all);
 }
 
+TEST(RegionCases, ChunksBehindTheLastKeyAreEmpty) {
+  // The second block of rows begins with keys that there are not.
+  Form form{.clauses = "masks [#fa.chunk<top_left, size = 16>]" + kCausal,
+            .schedule = kLeastTiles};
+  for (int keys : {0, 1, 3})
+    Trial(form, {1, 1, 1, kLeastRows + 1, keys}).run();
+}
+
 TEST(RegionCases, TakeAScalarOfTheLaunch) {
   Form form{.clauses = kWidth, .captured = ", %width: index"};
   Trial trial(form, {1, 2, 1, 70, 70});

@@ -116,7 +116,7 @@ const std::vector<Row> &rows() {
        {2, 3, 1, 70, 101}},
       {"uniform_rows",
        {.clauses = kCausal,
-        .attributes = "{empty_row = \"uniform\"}",
+        .attributes = "empty_row = \"uniform\"",
         .hasKVLengths = true},
        {2, 3, 1, 130, 37}},
       {"dropout",

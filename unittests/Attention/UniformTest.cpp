@@ -18,7 +18,7 @@ using namespace farun::test;
 
 namespace {
 
-constexpr const char *kUniform = "{empty_row = \"uniform\"}";
+constexpr const char *kUniform = "empty_row = \"uniform\"";
 
 struct Row {
   const char *name;

@@ -200,7 +200,9 @@ static void hoistReads(scf::ForOp loop) {
 
 void ElementClassifier::run() {
   SmallVector<KeyBlockRange, 3> &ranges = visibility.ranges;
-  Value begin = ranges.front().begin, end = ranges.back().end;
+  // A left edge behind the last key leaves nothing between the two.
+  Value end = ranges.back().end;
+  Value begin = b.createOrFold<arith::MinUIOp>(ranges.front().begin, end);
   const KeyBlockRange *full = llvm::find_if(
       ranges, [](const KeyBlockRange &range) { return range.isFull; });
   auto loop = b.create<scf::ForOp>(

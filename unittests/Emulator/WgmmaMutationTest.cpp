@@ -53,6 +53,13 @@ const MutationCase kRounds[] = {
      replace("wgmma.fence.sync.aligned;",
              "wgmma.fence.sync.aligned; mov.f32 %f1, 0f3F800000;"),
      "wgmma", " accesses, and no wgmma.fence lies between"},
+    {"accumulatorOfAnotherShape",
+     both(replace(".reg .f32 %f<4>", ".reg .f32 %f<8>"),
+          insertBefore("wgmma.commit_group",
+                       "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 "
+                       "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}, %descA, "
+                       "%descA, %p1, 1, 1, 0, 0;")),
+     "wgmma", ", of another shape or as its operand, is still using"},
     {"tileWrittenTooEarly",
      replace("wgmma.wait_group.sync.aligned 0;",
              "st.shared.b32 [%r3], %r7; wgmma.wait_group.sync.aligned 0;"),

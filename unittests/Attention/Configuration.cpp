@@ -188,7 +188,9 @@ Form Configuration::form() const {
        "tile_q=64,tile_kv=32,warps=2", "tile_q=64,tile_kv=64,warps=4"},
       {"tile_q=64,tile_kv=16", "tile_q=64,tile_kv=32,stages=3",
        "tile_q=128,tile_kv=32", "tile_q=64,tile_kv=64"}};
-  form.schedule = std::string(tiles[c[Target]][c[Tiles]]) +
+  // The largest ones of f32 do not fit.
+  int64_t largest = form.type == "f32" ? 2 : 3;
+  form.schedule = std::string(tiles[c[Target]][std::min(c[Tiles], largest)]) +
                   (c[State] ? ",state=shared" : "");
   return form;
 }

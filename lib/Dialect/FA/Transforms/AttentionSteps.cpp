@@ -168,8 +168,9 @@ Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
   scores = emitHidden(block, scores, firstKey, isFull);
 
   Value oldMax = readState(block.max);
-  SoftmaxStep step = emitSoftmaxStep(b, scores, oldMax,
-                                     block.clauses.scale.factor, hasColdPath);
+  SoftmaxStep step =
+      emitSoftmaxStep(b, scores, oldMax, block.clauses.scale.factor,
+                      hasColdPath, block.dropout.getLift());
   writeState(step.max, block.max);
 
   Value oldSum = readState(block.sum);

@@ -30,6 +30,9 @@
 
 #include "ScoreSite.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace mlir::fa {
 
 /// The clause as one block of query rows sees it.
@@ -43,6 +46,13 @@ struct Dropout {
   float getGrowth() const {
     return probability < 1.0 ? static_cast<float>(1.0 / (1.0 - probability))
                              : 1.0f;
+  }
+  /// log2 of what weights are held larger by. When the largest of a row are
+  /// dropped what is left may be below the normal numbers of f16, and growing
+  /// at the end would bring the error of their rounding to light: most of the
+  /// growth comes before. 2^10 leaves f16 room for huge scores.
+  float getLift() const {
+    return std::min(10.0f, std::floor(std::log2(getGrowth())));
   }
 };
 

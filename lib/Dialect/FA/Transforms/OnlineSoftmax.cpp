@@ -117,7 +117,7 @@ static Value emitReference(TileBuilder &b, Value max) {
 
 SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
                                       Value oldMax, Value factor,
-                                      bool hasColdPath) {
+                                      bool hasColdPath, float lift) {
   auto tile = cast<VectorType>(scores.getType());
   auto rows = cast<VectorType>(oldMax.getType());
   Value negativeInfinity = b.splat(rows, -kInfinity);
@@ -128,6 +128,9 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
       ArrayRef<int64_t>{1});
   Value blockReference =
       b.create<arith::MulFOp>(blockMax, b.spread(factor, rows));
+  if (lift != 0.0f)
+    blockReference =
+        b.create<arith::SubFOp>(blockReference, b.splat(rows, lift));
   Value max = b.create<arith::MaxNumFOp>(oldMax, blockReference);
 
   Value reference = emitReference(b, max);

@@ -97,9 +97,11 @@ struct SoftmaxStep {
 };
 
 /// Emits the step from `oldMax` (r of each row) over a tile of scores whose
-/// hidden elements are -inf; with or without the cold path.
+/// hidden elements are -inf; with or without the cold path. r is `lift` below
+/// the largest score, so that weights reach 2^lift; u / l and r + log2 l do not
+/// depend on it.
 SoftmaxStep emitSoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
-                            Value factor, bool hasColdPath);
+                            Value factor, bool hasColdPath, float lift);
 
 /// What one key gives, in vectors of rows.
 struct KeyStep {

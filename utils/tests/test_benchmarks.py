@@ -28,6 +28,7 @@ def load(path):
 
 
 attention = load(Path("benchmarks/attention.py"))
+clauses = load(Path("benchmarks/clauses.py"))
 bench = load(Path("utils/bench.py"))
 
 
@@ -54,6 +55,19 @@ def test_bound_and_blocks_row_by_row(causal, queries, keys, tile_q, tile_kv):
     assert attention.bound_bytes(queries, keys, 64, tile_q, causal) == expected
     needed = attention.needed_scores(queries, keys, tile_q, tile_kv, causal)
     assert needed == len(blocks) * tile_q * tile_kv
+
+
+def test_instructions_of_a_score():
+    # At D = 64 a tile of 16 by 8 scores is 4 MMAs of Q.K and 4 of P.V, and a
+    # lane has 4 of its scores.
+    assert clauses.instructions_per_score(3.5, 64) == 8 * 3.5 / 4
+
+
+def test_every_clause_has_its_operands():
+    for clause in clauses.CLAUSES:
+        source = clauses.Case(clause, 64).source()
+        for name in "xy"[: len(clause.operands)]:
+            assert source.count(f"%{name}") == 2
 
 
 def test_processed_scores():

@@ -325,7 +325,8 @@ fa_status fa_kernel_parameter(const fa_kernel *kernel, size_t entry,
 fa_status fa_kernel_launch_info(const fa_kernel *kernel, size_t entry,
                                 size_t index, fa_launch_info *info,
                                 fa_error **error);
-// The value of a grid or a byte count: "ceildiv(Sq, 128) * Hq" over extents.
+// The value of a grid or a byte count: "ceildiv(Sq, 128) * Hq" over extents,
+// and over SMs, the multiprocessors of the device that is launched on.
 fa_status fa_evaluate(const char *expression, const char *const *names,
                       const int64_t *values, size_t count, int64_t *value,
                       fa_error **error);

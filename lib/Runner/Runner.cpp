@@ -304,9 +304,11 @@ Status Run::launchAll() {
       makeParameters(entry, binding, arrays, memory, device);
   if (!parameters)
     return parameters.takeError();
+  Extents names = binding.extents;
+  names[kMultiprocessorsName] = device.multiprocessors();
   for (const Launch &launch : entry.launches) {
     Expected<std::optional<LaunchGeometry>> geometry =
-        evaluateGeometry(launch, binding.extents);
+        evaluateGeometry(launch, names);
     if (!geometry)
       return geometry.takeError();
     if (!*geometry)

@@ -32,6 +32,10 @@ const std::vector<DeviceOption> &deviceOptionTable() {
        "CTAs that may be under way at once, 1024 by default: a kernel whose "
        "CTAs wait for each other needs all of them",
        nullptr, &DeviceOptions::maxResident},
+      {"--multiprocessors",
+       "what a launch finds that has no more blocks than these, by default "
+       "as many as the chip has, an H100 when none is named",
+       nullptr, &DeviceOptions::multiprocessors},
       {"--tensor-model", "tensor cores add as fma (default), ampere or hopper",
        nullptr, &DeviceOptions::tensorModel},
       {"--approx", "ex2 and its kin: exact (default) or adversarial:SEED",

@@ -144,11 +144,12 @@ private:
       expect(')');
       return call(word, a, b);
     }
-    if (!isExtentName(word)) {
+    bool isOfDevice = word == kMultiprocessorsName;
+    if (!isOfDevice && !isExtentName(word)) {
       position = begin;
       return fail("unknown name " + quote(word));
     }
-    if (names && !names->count(word)) {
+    if (names && !isOfDevice && !names->count(word)) {
       position = begin;
       return fail("the extent " + std::string(word) +
                   ", which no operand has,");

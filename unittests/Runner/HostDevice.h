@@ -44,6 +44,7 @@ public:
 
   std::string name() const override { return "host"; }
   std::string defaultTarget() const override { return "sm_80"; }
+  int64_t multiprocessors() const override { return 3; }
   Status load(const std::string &text, const std::string &) override {
     loaded.push_back(text);
     return {};

@@ -41,6 +41,16 @@ std::string refusal(const RunSpec &spec) {
   return result.error().message;
 }
 
+TEST(Runner, AGridMayNameTheMultiprocessors) {
+  HostDevice device;
+  Program program = attentionProgram();
+  program.manifest.entries[0].launches[0].grid = {"min(Sq, SMs)", "B + SMs",
+                                                  "1"};
+  Expected<RunResult> result = run(program, dynamicSpec(), device);
+  ASSERT_TRUE(bool(result));
+  EXPECT_EQ(device.lastGeometry.grid, (std::array<uint32_t, 3>{3, 5, 1}));
+}
+
 TEST(Runner, ARightKernelPasses) {
   HostDevice device;
   RunResult result = runWith(device, dynamicSpec());

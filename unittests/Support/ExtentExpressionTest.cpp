@@ -68,6 +68,19 @@ TEST(ExtentExpression, OverflowIsAnError) {
   EXPECT_EQ(value("65536 * 65536"), int64_t(1) << 32);
 }
 
+TEST(ExtentExpression, MultiprocessorsAreNoExtent) {
+  Extents extents = kExtents;
+  extents[kMultiprocessorsName] = 132;
+  EXPECT_EQ(*evaluateExtent("min(B * Hq, SMs)", extents), 24);
+  EXPECT_EQ(*evaluateExtent("min(Sq * Hq, SMs)", extents), 132);
+  EXPECT_NE(message("min(B, SMs)").find("the extent SMs has no value"),
+            std::string::npos);
+  EXPECT_FALSE(isExtentName(kMultiprocessorsName));
+  ExtentNames names = {"B"};
+  EXPECT_TRUE(bool(checkExtentSyntax("min(B, SMs)", &names)));
+  EXPECT_FALSE(bool(checkExtentSyntax("min(Sq, SMs)", &names)));
+}
+
 TEST(ExtentExpression, SyntaxCheckNeedsNoValues) {
   EXPECT_TRUE(bool(checkExtentSyntax("ceildiv(Tq, 0) / (B - B)")));
   EXPECT_FALSE(bool(checkExtentSyntax("ceildiv(Tq 64)")));

@@ -21,6 +21,8 @@ namespace ptxvm {
 
 struct Setup {
   DeviceOptions device;
+  /// What a host is told that launches as many CTAs; they run as others do.
+  unsigned multiprocessors = 0;
   /// To attach to the device, and to outlive it.
   CheckerSet checkers;
 };

@@ -92,6 +92,9 @@ public:
   virtual bool runsPTX() const { return true; }
   /// True when time on this device says something about a GPU.
   virtual bool hasRealTime() const { return false; }
+  /// How many blocks run at once where each needs a multiprocessor: what SMs
+  /// is in the grid of a launch (fa/Support/ExtentExpression.h).
+  virtual int64_t multiprocessors() const { return 1; }
   /// True when an access outside a buffer is always found by the device
   /// itself; else the runner puts guard zones around every buffer.
   virtual bool findsOutOfBounds() const { return false; }

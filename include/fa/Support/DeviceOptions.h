@@ -28,10 +28,11 @@ struct DeviceOptions {
   uint64_t maxInstructions = 0; ///< 0 = no limit
   uint64_t maxCluster = 0;      ///< largest cluster, 0 = 8
   uint64_t maxResident = 0;     ///< CTAs under way at once, 0 = 1024
+  uint64_t multiprocessors = 0; ///< 0 = those of `chip`
   std::string sanitize;         ///< "", "all", "none" or a list of checkers
   std::string countersFile;     ///< "" none, kStdout lines, else a JSON file
   bool counters = false;        ///< count, for a file or for a report
-  std::string chip;             ///< whose speed of light is printed
+  std::string chip;             ///< whose speed of light is printed; "": H100
   std::string tensorModel;
   std::string approx;
 };

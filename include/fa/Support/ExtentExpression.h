@@ -7,7 +7,7 @@
 //
 // The manifest states grids and byte counts as numbers or as text over the
 // extents B, Hq, Hkv, Sq, Sk, D, Dv, Tq, Tk and pages, so that one kernel
-// serves every length:
+// serves every length, and over SMs, the multiprocessors of the device:
 //   sum     := product (('+' | '-') product)*
 //   product := primary (('*' | '/' | '%') primary)*
 //   primary := NUMBER | NAME | '-' primary | '(' sum ')'
@@ -33,8 +33,11 @@ using Extents = std::map<std::string, int64_t, std::less<>>;
 
 using ExtentNames = std::set<std::string, std::less<>>;
 
-/// Is this one of the names that a grid may use?
+/// Is this the name of an operand's extent?
 bool isExtentName(std::string_view name);
+
+/// The device's multiprocessors: for grids, beside the extents.
+inline constexpr const char *kMultiprocessorsName = "SMs";
 
 /// The value of `text`; every problem (syntax with its column, an unknown or
 /// open extent, overflow, division by zero) is an Error.

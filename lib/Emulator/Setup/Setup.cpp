@@ -14,6 +14,7 @@ namespace ptxvm {
 static constexpr unsigned kMaxThreads = 1024;
 /// Each has its shared memory and registers: 1024 CTAs may take a gigabyte.
 static constexpr unsigned kMaxResident = 65536;
+static constexpr unsigned kMaxMultiprocessors = 65536;
 
 /// --tensor-model and --approx.
 static farun::Status readModels(const farun::DeviceOptions &options,
@@ -65,6 +66,15 @@ farun::Expected<Setup> makeSetup(const farun::DeviceOptions &options) {
         " is too many; accepted are 1 to " + std::to_string(kMaxResident));
   if (options.maxResident)
     setup.device.maxResidentCTAs = unsigned(options.maxResident);
+  if (options.multiprocessors > kMaxMultiprocessors)
+    return farun::inputError(
+        "--multiprocessors=" + std::to_string(options.multiprocessors) +
+        " is too many; accepted are 1 to " +
+        std::to_string(kMaxMultiprocessors));
+  setup.multiprocessors =
+      options.multiprocessors
+          ? unsigned(options.multiprocessors)
+          : farun::findChip(options.chip.empty() ? "H100" : options.chip)->sms;
   if (!options.order.empty()) {
     Expected<OrderPolicy> order = OrderPolicy::parse(options.order);
     if (!order)

@@ -54,6 +54,7 @@ public:
   std::string name() const override { return "cuda"; }
   std::string model() const override { return gpu.description(); }
   std::string defaultTarget() const override { return gpu.target(); }
+  int64_t multiprocessors() const override { return gpu.multiprocessors; }
   bool hasRealTime() const override { return true; }
 
   Status load(const std::string &text, const std::string &fileName) override;

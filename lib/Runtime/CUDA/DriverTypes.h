@@ -45,6 +45,7 @@ using Event = struct CUevent *;   ///< CUevent
 using Stream = struct CUstream *; ///< CUstream; null is the default one
 
 /// CUdevice_attribute.
+inline constexpr int kMultiprocessorCount = 16;
 inline constexpr int kComputeCapabilityMajor = 75;
 inline constexpr int kComputeCapabilityMinor = 76;
 inline constexpr int kMaxSharedBytesOptin = 97;

@@ -57,7 +57,8 @@ Expected<Gpu> Gpu::find() {
   for (auto [attribute, value] :
        {std::pair(kComputeCapabilityMajor, &gpu.major),
         std::pair(kComputeCapabilityMinor, &gpu.minor),
-        std::pair(kMaxSharedBytesOptin, &gpu.maxSharedBytes)})
+        std::pair(kMaxSharedBytesOptin, &gpu.maxSharedBytes),
+        std::pair(kMultiprocessorCount, &gpu.multiprocessors)})
     if (Status status = d.call(d.DeviceGetAttribute, "asking what a GPU can do",
                                value, attribute, gpu.device);
         !status)

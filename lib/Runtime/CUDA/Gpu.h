@@ -23,6 +23,7 @@ struct Gpu {
   int major = 0, minor = 0;
   int driverVersion = 0;  ///< 13000 is 13.0
   int maxSharedBytes = 0; ///< of a block, static and dynamic
+  int multiprocessors = 0;
 
   /// An error says which call failed, or what is missing.
   static Expected<Gpu> find();

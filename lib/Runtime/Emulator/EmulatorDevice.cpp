@@ -32,7 +32,9 @@ Location locationOf(const ptxvm::Diagnostic &diagnostic) {
 class EmulatorDevice : public Device {
 public:
   EmulatorDevice(ptxvm::Setup setup, bool counts)
-      : checkers(std::move(setup.checkers)), device(std::move(setup.device)) {
+      : checkers(std::move(setup.checkers)),
+        numMultiprocessors(setup.multiprocessors),
+        device(std::move(setup.device)) {
     checkers.attach(device);
     if (counts)
       device.addObserver(counters.emplace());
@@ -40,6 +42,7 @@ public:
 
   std::string name() const override { return "emulator"; }
   std::string defaultTarget() const override { return kDefaultTarget; }
+  int64_t multiprocessors() const override { return numMultiprocessors; }
   bool findsOutOfBounds() const override { return true; }
 
   Status load(const std::string &text, const std::string &fileName) override {
@@ -163,6 +166,7 @@ private:
   // Observers outlive the device's launches.
   ptxvm::CheckerSet checkers;
   std::optional<ptxvm::Counters> counters;
+  int64_t numMultiprocessors;
   ptxvm::Device device;
   std::optional<ptxvm::Module> module;
   std::string loadedText;

@@ -90,7 +90,7 @@ TEST_F(CUDADeviceTest, SaysToTheDriver) {
   std::string finding = "cuInit 0\ncuDriverGetVersion\ncuDeviceGetCount\n"
                         "cuDeviceGet 0\ncuDeviceGetName\n"
                         "cuDeviceGetAttribute 75\ncuDeviceGetAttribute 76\n"
-                        "cuDeviceGetAttribute 97\n";
+                        "cuDeviceGetAttribute 97\ncuDeviceGetAttribute 16\n";
   std::string push = "cuCtxPushCurrent\n", pop = "cuCtxPopCurrent\n";
   EXPECT_EQ(fake.log(),
             finding + finding + "cuDevicePrimaryCtxRetain\n" + //
@@ -122,6 +122,7 @@ TEST_F(CUDADeviceTest, SaysWhatItIs) {
   EXPECT_EQ(device->name(), "cuda");
   EXPECT_EQ(device->model(),
             "Fake GPU, compute capability 9.0, driver of CUDA 12.8");
+  EXPECT_EQ(device->multiprocessors(), 2);
   EXPECT_TRUE(device->hasRealTime());
   EXPECT_FALSE(device->findsOutOfBounds());
   for (const DeviceEntry &entry : registry.devices())

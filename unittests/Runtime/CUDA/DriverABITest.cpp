@@ -92,6 +92,8 @@ static_assert(ours::kMisalignedAddress == CUDA_ERROR_MISALIGNED_ADDRESS);
 static_assert(ours::kInvalidAddressSpace == CUDA_ERROR_INVALID_ADDRESS_SPACE);
 static_assert(ours::kInvalidPC == CUDA_ERROR_INVALID_PC);
 static_assert(ours::kLaunchFailed == CUDA_ERROR_LAUNCH_FAILED);
+static_assert(ours::kMultiprocessorCount ==
+              CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(ours::kComputeCapabilityMajor ==
               CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 static_assert(ours::kComputeCapabilityMinor ==

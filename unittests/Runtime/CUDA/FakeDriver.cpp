@@ -42,6 +42,7 @@ constexpr Result kNotInitialized = 3, kInvalidDevice = 101,
                  kInvalidContext = 201, kInvalidHandle = 400;
 constexpr uint32_t kDefaultSharedBytes = 48 * 1024;
 constexpr int kMaxSharedBytes = 227 * 1024;
+constexpr int kMultiprocessors = 2;
 
 struct ErrorText {
   Result result;
@@ -394,6 +395,9 @@ Result cuDeviceGetAttribute(int *value, int attribute, DeviceOrdinal device) {
     return kSuccess;
   case kMaxSharedBytesOptin:
     *value = kMaxSharedBytes;
+    return kSuccess;
+  case kMultiprocessorCount:
+    *value = kMultiprocessors;
     return kSuccess;
   }
   return call.misuse(kInvalidValue, "no such attribute");

@@ -121,6 +121,27 @@ Value emitExp(OpBuilder &b, Location loc, Value x) {
                        scaleBy(b, loc, std::numbers::log2e, x));
 }
 
+/// A quotient that may be approximate (afn): by the reciprocal.
+struct ApproximateQuotient final : OpRewritePattern<arith::DivFOp> {
+  using OpRewritePattern<arith::DivFOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &b) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32() ||
+        !arith::bitEnumContainsAny(op.getFastmath(), arith::FastMathFlags::afn))
+      return failure();
+    auto divide = [](OpBuilder &b, Location loc, ValueRange operands) -> Value {
+      Value inverse =
+          callIntrinsic(b, loc, "llvm.nvvm.rcp.approx.ftz.f", operands[1]);
+      if (matchPattern(operands[0], m_OneFloat()))
+        return inverse;
+      return arith::MulFOp::create(b, loc, operands[0], inverse);
+    };
+    b.replaceOp(op, elementwise(b, op, divide));
+    return success();
+  }
+};
+
 /// ln x = ln 2 log2 x.
 Value emitLog(OpBuilder &b, Location loc, Value x) {
   return scaleBy(b, loc, std::numbers::ln2,
@@ -213,7 +234,7 @@ void populateLowerMathPatterns(RewritePatternSet &patterns) {
   add.operator()<math::CopySignOp>("llvm.copysign", false);
   patterns.add<ToLLVM<math::FmaOp, LLVM::FMAOp>,
                ToLLVM<arith::MaxNumFOp, LLVM::MaxNumOp>,
-               ToLLVM<arith::MinNumFOp, LLVM::MinNumOp>,
+               ToLLVM<arith::MinNumFOp, LLVM::MinNumOp>, ApproximateQuotient,
                ToFormula<math::ExpOp, emitExp>, ToFormula<math::LogOp, emitLog>,
                ToFormula<math::TanhOp, emitTanh>>(context);
   // A chunk mask divides positions, which may be negative.

@@ -48,6 +48,26 @@ gpu.module @kernels {
 
 // -----
 
+// A quotient that may be approximate is a product with the reciprocal.
+// CHECK-LABEL: gpu.func @quotients
+// CHECK-SAME: (%[[X:.*]]: f32, %[[Y:.*]]: f32)
+gpu.module @kernels {
+  gpu.func @quotients(%x: f32, %y: f32) -> (f32, f32, f32) {
+    %one = arith.constant 1.0 : f32
+    // CHECK: %[[A:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[Y]])
+    %0 = arith.divf %one, %y fastmath<afn> : f32
+    // CHECK: %[[R:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[Y]])
+    // CHECK: %[[B:.*]] = arith.mulf %[[X]], %[[R]]
+    %1 = arith.divf %x, %y fastmath<afn> : f32
+    // CHECK: %[[C:.*]] = arith.divf %[[X]], %[[Y]] : f32
+    %2 = arith.divf %x, %y : f32
+    // CHECK: gpu.return %[[A]], %[[B]], %[[C]]
+    gpu.return %0, %1, %2 : f32, f32, f32
+  }
+}
+
+// -----
+
 // A fragment is taken apart, an element at a time.
 // CHECK-LABEL: gpu.func @fragment
 gpu.module @kernels {

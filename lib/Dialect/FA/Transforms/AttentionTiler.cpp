@@ -265,27 +265,44 @@ Value AttentionTiler::emitQueryTile(const BlockContext &block, Value column,
                               ValueRange{block.firstRow, column});
 }
 
-/// The clauses of the score, with what they read of this head and batch. The
-/// scale is left to the exponent when nothing follows it.
+/// Dividing a slope by a factor of this size or more does not leave the range
+/// of f32 in any model.
+static constexpr double kLeastDivisor = 0x1p-10;
+
+/// The largest softcap c for which 2 c 2^-23 is less than a log-sum-exp may be
+/// wrong by (fa/Reference/Tolerance.h).
+static constexpr double kLargestShortSoftcap = 64.0;
+
+/// The clauses of the score, with what they read of this head and batch.
 ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
                                               const SequenceLengths &lengths) {
   ScoreClauses clauses = block.clauses;
-  std::optional<double> scale = op.getStaticScale();
-  if (op.getSoftcapAttr())
-    clauses.softcap = op.getSoftcapAttr().getValueAsDouble();
+  std::optional<double> scale = op.getStaticScale(), left = scale;
   if (op.hasScore())
     clauses.region = getRegion(op.getScore(), block);
-  if (!clauses.softcap && !clauses.region && !clauses.biasPlane &&
-      !op.getAlibi()) {
-    clauses.scale = emitScoreScale(b, scale, op.getScaleOperand());
-    return clauses;
+  if (op.getSoftcapAttr()) {
+    clauses.softcap = op.getSoftcapAttr().getValueAsDouble();
+    clauses.isShortSoftcap =
+        *clauses.softcap <= kLargestShortSoftcap &&
+        !getElementTypeOrSelf(op.getQuery().getType()).isF32();
+    left = clauses.getSoftcapUnit();
   }
-  clauses.scale = emitScoreScale(b, 1.0, Value());
-  clauses.multiplier =
-      scale ? b.f32(static_cast<float>(*scale)) : Value(op.getScaleOperand());
+  bool mayDivide = left && std::abs(*left) >= kLeastDivisor;
+  bool mustDivide = clauses.softcap || op.getAlibi();
+  clauses.isScaleLeft =
+      !clauses.region && !clauses.biasPlane && (mayDivide || !mustDivide);
+  clauses.scale = clauses.isScaleLeft
+                      ? emitScoreScale(b, left, op.getScaleOperand())
+                      : emitScoreScale(b, 1.0, Value());
+  if (clauses.softcap || !clauses.isScaleLeft)
+    clauses.multiplier =
+        scale ? b.f32(static_cast<float>(*scale)) : op.getScaleOperand();
   if (!op.getAlibi())
     return clauses;
   clauses.slope = b.create<memref::LoadOp>(op.getAlibi(), block.head);
+  if (clauses.isScaleLeft)
+    clauses.slope = b.create<arith::MulFOp>(
+        clauses.slope, b.f32(static_cast<float>(1.0 / std::abs(*left))));
   clauses.firstRow = b.toI32(block.firstRow);
   if (op.getAlibiAlignment() == Alignment::BottomRight)
     clauses.firstRow = b.createOrFold<arith::AddIOp>(

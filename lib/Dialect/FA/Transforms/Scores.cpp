@@ -7,6 +7,7 @@
 
 #include "Scores.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -36,36 +37,57 @@ static Value emitDistances(TileBuilder &b, const ScoreClauses &clauses,
   return b.create<math::AbsFOp>(distance);
 }
 
+/// A value, and what it is still to be multiplied by; null for nothing.
+using Scaled = std::pair<Value, Value>;
+
+/// cap tanh(x / cap) of x = products * multiplier.
+static Scaled emitCapped(TileBuilder &b, const ScoreClauses &clauses,
+                         Value products) {
+  double cap = *clauses.softcap;
+  auto type = cast<VectorType>(products.getType());
+  auto scaledBy = [&](double factor) -> Value {
+    Value part = b.createOrFold<arith::MulFOp>(
+        clauses.multiplier, b.f32(static_cast<float>(factor / cap)));
+    return b.create<arith::MulFOp>(products, b.spread(part, type));
+  };
+  Value factor = b.f32(static_cast<float>(clauses.getSoftcapUnit()));
+  if (!clauses.isShortSoftcap)
+    return {b.create<math::TanhOp>(scaledBy(1.0)), factor};
+  // tanh(x) / 2 = 1/2 - 1 / (2^(2 x log2 e) + 1): near 0 exact to 2^-23 and no
+  // closer, which times 2 cap is what a score may be wrong by.
+  Value power = b.create<math::Exp2Op>(scaledBy(2.0 * llvm::numbers::log2e));
+  Value one = b.splat(type, 1.0f);
+  Value inverse = b.create<arith::DivFOp>(
+      one, b.create<arith::AddFOp>(power, one), arith::FastMathFlags::afn);
+  return {b.create<arith::SubFOp>(b.splat(type, 0.5f), inverse), factor};
+}
+
+/// The scores before alibi, in the units that the exponent takes them in.
+static Value emitBiased(TileBuilder &b, const ScoreClauses &clauses,
+                        Value products, const ScoreSite &site) {
+  auto [value, factor] = Scaled(products, clauses.multiplier);
+  if (clauses.softcap)
+    std::tie(value, factor) = emitCapped(b, clauses, products);
+  if (clauses.isScaleLeft)
+    return clauses.softcap ? value
+                           : emitSignedScores(b, clauses.scale, products);
+  factor = b.spread(factor, products.getType());
+  Value bias = clauses.biasPlane ? b.toF32(site.loadPlane(b, clauses.biasPlane))
+                                 : Value();
+  if (bias && !clauses.region)
+    return b.create<math::FmaOp>(value, factor, bias);
+  Value x = b.create<arith::MulFOp>(value, factor);
+  if (clauses.region)
+    x = emitRegion(b, clauses.region, site, x);
+  return bias ? b.create<arith::AddFOp>(x, bias).getResult() : x;
+}
+
 Value mlir::fa::emitScores(TileBuilder &b, const ScoreClauses &clauses,
                            Value products, const ScoreSite &site) {
-  if (!clauses.multiplier)
-    return emitSignedScores(b, clauses.scale, products);
-  auto type = cast<VectorType>(products.getType());
-  // x is value * factor, multiplied where something is added.
-  Value value = products, factor = clauses.multiplier;
-  if (clauses.softcap) {
-    Value inverse = b.f32(static_cast<float>(1.0 / *clauses.softcap));
-    Value part = b.createOrFold<arith::MulFOp>(factor, inverse);
-    value = b.create<math::TanhOp>(
-        b.create<arith::MulFOp>(value, b.spread(part, type)));
-    factor = b.f32(static_cast<float>(*clauses.softcap));
-  }
-  factor = b.spread(factor, type);
-  Value x;
-  if (clauses.region) {
-    x = emitRegion(b, clauses.region, site,
-                   b.create<arith::MulFOp>(value, factor));
-    if (clauses.biasPlane)
-      x = b.create<arith::AddFOp>(
-          x, b.toF32(site.loadPlane(b, clauses.biasPlane)));
-  } else if (clauses.biasPlane)
-    x = b.create<math::FmaOp>(value, factor,
-                              b.toF32(site.loadPlane(b, clauses.biasPlane)));
-  else
-    x = b.create<arith::MulFOp>(value, factor);
+  Value x = emitBiased(b, clauses, products, site);
   if (!clauses.slope)
     return x;
   Value minusSlope = b.create<arith::NegFOp>(clauses.slope);
   return b.create<math::FmaOp>(emitDistances(b, clauses, site),
-                               b.spread(minusSlope, type), x);
+                               b.spread(minusSlope, x.getType()), x);
 }

@@ -14,8 +14,9 @@
 //     x = x - slope[h] * |i + offset - j|      alibi, offset as in causal masks
 //     x = x + bias[b, h, i, j]                 bias
 //
-// wherever the scores lie (ScoreSite.h). Without a clause behind the scale
-// that one is left to the exponent (OnlineSoftmax.h), where it is free.
+// wherever the scores lie (ScoreSite.h). The last factor is left to the
+// exponent (OnlineSoftmax.h), where it is free: the scale, or the cap. Alibi's
+// slope is divided by it, once; in front of a region or a bias nothing is left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,13 +33,22 @@ namespace mlir::fa {
 struct ScoreClauses {
   /// What is left to the exponent.
   ScoreScale scale;
-  /// f32, when a clause needs x itself; else null, and so is all below.
+  /// Whether that is the scale of the op, or the cap, and not 1.
+  bool isScaleLeft = true;
+  /// The scale as an f32, where a clause needs x itself.
   Value multiplier;
   std::optional<double> softcap;
+  /// Whether 1 - 2 / (e^2x + 1) is exact enough for tanh x.
+  bool isShortSoftcap = false;
   RegionClause region;
-  Value slope;     ///< f32, of this head; null without alibi
+  Value slope;     ///< f32, of this head, over what is left; null without alibi
   Value firstRow;  ///< i32: i + offset of the block's first row
   Value biasPlane; ///< [Sq, keys]; null without bias
+
+  /// What a capped score is a multiple of: half a tanh has no factor 2.
+  double getSoftcapUnit() const {
+    return isShortSoftcap ? 2.0 * *softcap : *softcap;
+  }
 };
 
 /// Emits x of the `products` that lie at `site`.

@@ -37,8 +37,8 @@ bool isFAOp(Operation *op) {
 bool isTileOp(Operation *op) {
   return isa<LoadTileOp, GatherOp, MinMaxOp, StoreTileOp, TileIndexOp, RowSumOp,
              NoteRowsOp, AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp,
-             CommitCopiesOp, WaitCopiesOp, TraceStateOp, WarpRolesOp,
-             InitBarriersOp, ArriveOp, WaitBarrierOp, TensorMapOp,
+             PairsAlignedOp, CommitCopiesOp, WaitCopiesOp, TraceStateOp,
+             WarpRolesOp, InitBarriersOp, ArriveOp, WaitBarrierOp, TensorMapOp,
              HasTensorMapOp, BulkCopyOp, FenceAsyncOp, IssueProductOp,
              WaitProductsOp, TurnOp, WarpgroupBarrierOp, BulkStoreOp>(op);
 }

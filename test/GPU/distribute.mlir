@@ -300,6 +300,143 @@ gpu.module @m {
 
 #gl = #gpu.address_space<global>
 
+// nearest: rows and columns are moved inside, and nothing is put in the place of
+// what is outside. Eight numbers of two row pieces.
+// CHECK-LABEL: gpu.func @nearest
+gpu.module @m {
+  gpu.func @nearest(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index, %s: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %b = fa.view %p sizes [%n, %n] strides [%s, %c1] : !llvm.ptr<1> to memref<?x?xf32, #gl>
+    %O = fa.view %o sizes [%n] strides [%n, %c1] : !llvm.ptr<1> to memref<?x8xf32, #gl>
+    // Four rows, then column by column.
+    // CHECK-COUNT-4: arith.minsi
+    // CHECK-NOT: arith.select
+    // CHECK: arith.minsi
+    // CHECK-NOT: arith.minsi
+    // CHECK: llvm.load {{.*}} -> f32
+    // CHECK-COUNT-7: llvm.load {{.*}} -> f32
+    // CHECK-NOT: arith.select
+    // CHECK: scf.if
+    %v = fa.load_tile %b[%c0, %c0] nearest : memref<?x?xf32, #gl> -> vector<32x8xf32>
+    fa.store_tile %v, %O[%c0, %c0] : vector<32x8xf32>, memref<?x8xf32, #gl>
+    gpu.return
+  }
+}
+
+// -----
+
+#gl = #gpu.address_space<global>
+
+// paired: two columns are one load, and a lane's columns lie at distances that
+// are constants.
+// CHECK-LABEL: gpu.func @paired
+gpu.module @m {
+  gpu.func @paired(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index, %s: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %b = fa.view %p sizes [%n, %n] strides [%s, %c1] : !llvm.ptr<1> to memref<?x?xf16, #gl>
+    %O = fa.view %o sizes [%n] strides [%n, %c1] : !llvm.ptr<1> to memref<?x16xf16, #gl>
+    // Rows are moved inside, columns are there.
+    // CHECK-COUNT-2: arith.minsi
+    // CHECK-NOT: arith.minsi
+    // CHECK: llvm.load %[[ROW0:[0-9]+]] {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xf16>
+    // CHECK: llvm.load %[[ROW1:[0-9]+]] {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xf16>
+    // CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[ROW0]][16]
+    // CHECK: llvm.load %[[NEXT]] {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xf16>
+    %v = fa.load_tile %b[%c0, %c0] nearest paired : memref<?x?xf16, #gl> -> vector<16x16xf16>
+    fa.store_tile %v, %O[%c0, %c0] : vector<16x16xf16>, memref<?x16xf16, #gl>
+    gpu.return
+  }
+}
+
+// -----
+
+#gl = #gpu.address_space<global>
+
+// Two bytes of a mask are one load and two tests of its bits.
+// CHECK-LABEL: gpu.func @paired_bits
+gpu.module @m {
+  gpu.func @paired_bits(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index, %s: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %b = fa.view %p sizes [%n, %n] strides [%s, %c1] : !llvm.ptr<1> to memref<?x?xi1, #gl>
+    %O = fa.view %o sizes [%n] strides [%n, %c1] : !llvm.ptr<1> to memref<?x8xf32, #gl>
+    // CHECK: %[[ALIGNED:.*]] = arith.andi %{{.*}}, %{{.*}} : i1
+    %a = fa.pairs_aligned %b : memref<?x?xi1, #gl>
+    // CHECK: %[[WORD:.*]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> i16
+    // CHECK: %[[WIDE:.*]] = arith.extui %[[WORD]] : i16 to i32
+    // CHECK: arith.andi %[[WIDE]], %c255_i32
+    // CHECK: arith.andi %[[WIDE]], %c65280_i32
+    %v = fa.load_tile %b[%c0, %c0] nearest paired : memref<?x?xi1, #gl> -> vector<16x8xi1>
+    %t = arith.uitofp %v : vector<16x8xi1> to vector<16x8xf32>
+    // CHECK: scf.if %[[ALIGNED]]
+    scf.if %a {
+      fa.store_tile %t, %O[%c0, %c0] : vector<16x8xf32>, memref<?x8xf32, #gl>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+#gl = #gpu.address_space<global>
+
+// Distances to the columns of a tile: a lane's first column is taken from each
+// row once, and what is left are constants.
+// CHECK-LABEL: gpu.func @column_differences
+gpu.module @m {
+  gpu.func @column_differences(%x: f32, %o: !llvm.ptr<1>, %n: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0 : i32
+    %O = fa.view %o sizes [%n] strides [%n, %c1] : !llvm.ptr<1> to memref<?x16xf32, #gl>
+    %j = fa.tile_index %zero dim 1 : vector<16x16xi32>
+    %c = arith.sitofp %j : vector<16x16xi32> to vector<16x16xf32>
+    %b = vector.broadcast %x : f32 to vector<16x16xf32>
+    // CHECK: %[[RELATIVE:.*]] = arith.subf %arg0, %{{.*}} : f32
+    // CHECK-COUNT-8: arith.subf %[[RELATIVE]], %cst
+    // CHECK-NOT: arith.subf
+    %d = arith.subf %b, %c : vector<16x16xf32>
+    fa.store_tile %d, %O[%c0, %c0] : vector<16x16xf32>, memref<?x16xf32, #gl>
+    gpu.return
+  }
+}
+
+// -----
+
+#gl = #gpu.address_space<global>
+
+// A chain of integers is emitted for one element after the other, at its end:
+// a product is followed by what is made of it, not by the next product.
+// CHECK-LABEL: gpu.func @late
+gpu.module @m {
+  gpu.func @late(%f: i32, %o: !llvm.ptr<1>, %n: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : vector<16xf32>
+    %O = fa.view %o sizes [%n] strides [%c1] : !llvm.ptr<1> to memref<?xf32, #gl>
+    %j = fa.tile_index %f dim 1 : vector<16x8xi32>
+    %a = arith.muli %j, %j : vector<16x8xi32>
+    %b = arith.xori %a, %j : vector<16x8xi32>
+    %c = arith.sitofp %b : vector<16x8xi32> to vector<16x8xf32>
+    // CHECK: %[[P0:.*]] = arith.muli %[[J0:.*]], %[[J0]] : i32
+    // CHECK-NEXT: %[[X0:.*]] = arith.xori %[[P0]], %[[J0]]
+    // CHECK-NEXT: %[[F0:.*]] = arith.sitofp %[[X0]]
+    // CHECK-NEXT: %[[P1:.*]] = arith.muli
+    // CHECK-NEXT: %[[X1:.*]] = arith.xori %[[P1]]
+    // CHECK-NEXT: %[[F1:.*]] = arith.sitofp %[[X1]]
+    // CHECK: arith.maxnumf %[[F0]], %[[F1]]
+    %m = vector.multi_reduction <maxnumf>, %c, %zero [1] : vector<16x8xf32> to vector<16xf32>
+    fa.store_tile %m, %O[%c0] : vector<16xf32>, memref<?xf32, #gl>
+    gpu.return
+  }
+}
+
+// -----
+
+#gl = #gpu.address_space<global>
+
 // The parts of a row sum are one column a lane, and a column has position 0.
 // CHECK-LABEL: gpu.func @columns_of_parts
 gpu.module @m {

@@ -60,7 +60,8 @@ TEST_P(Scores, AroundTheTiles) {
               .hasScaleOperand = n % 4 == 0,
               .hasKVLengths = n % 5 == 0};
     for (const char *state : {",state=registers", ",state=shared"})
-      for (auto [queries, keys] : {std::pair(1, 33), {65, 31}, {70, 101}}) {
+      for (auto [queries, keys] :
+           {std::pair(1, 33), {65, 31}, {70, 101}, {70, 96}}) {
         form.schedule = kSmallTiles + std::string(state);
         Trial trial(form, {2, 6, 2, queries, keys});
         if (form.hasScaleOperand)

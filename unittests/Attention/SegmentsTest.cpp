@@ -47,7 +47,8 @@ TEST_P(Segments, AroundTheTiles) {
                 .hasSegments = true,
                 .hasKVLengths = row.hasKVLengths,
                 .schedule = kSmallTiles + std::string(state)};
-      for (auto [queries, keys] : {std::pair(1, 1), {65, 31}, {70, 101}}) {
+      for (auto [queries, keys] :
+           {std::pair(1, 1), {65, 31}, {70, 101}, {70, 96}}) {
         Trial(form, {2, 6, 2, queries, keys}).seed(++seed).run();
         if (HasFailure())
           return;

@@ -82,10 +82,53 @@ static bool comparesTileColumn(arith::CmpIOp op) {
              op.getPredicate());
 }
 
+/// x - column as (x - 2t) - constant, for the same reason.
+LogicalResult LaneEmitter::emitColumnDifference(arith::SubFOp op) {
+  LaneShare share = *layoutOf(op, op.getResult());
+  Values lefts = shareOf(op.getLhs()), values;
+  Value laneColumn =
+      arith::TruncIOp::create(b, b.getI32Type(), mul(me.quadLane, constant(2)));
+  laneColumn = arith::SIToFPOp::create(b, share.type, laneColumn);
+  DenseMap<Value, Value> relative;
+  for (int64_t m = 0; m < share.rowPieces; ++m)
+    for (int64_t n = 0; n < share.colPieces; ++n)
+      for (int64_t half : {0, 1})
+        for (int64_t e : {0, 1}) {
+          Value &left = relative[lefts[share.at(m, n, half, e)]];
+          if (!left)
+            left = arith::SubFOp::create(b, lefts[values.size()], laneColumn);
+          Value column = arith::ConstantOp::create(
+              b, b.getFloatAttr(share.type,
+                                static_cast<double>(n * kPieceCols + e)));
+          values.push_back(arith::SubFOp::create(b, left, column));
+        }
+  replaceWithShare(op, std::move(values));
+  return success();
+}
+
+/// A column's position within its tile, as a number that is no integer.
+static bool isTileColumn(Value value) {
+  auto cast = value.getDefiningOp<arith::SIToFPOp>();
+  auto index = cast ? cast.getIn().getDefiningOp<TileIndexOp>() : TileIndexOp();
+  return index && index.getDim() == 1 &&
+         matchPattern(index.getBase(), m_Zero()) &&
+         LaneShare::get(mlir::cast<VectorType>(index.getType()))->kind ==
+             LaneShare::Kind::Tile;
+}
+
+bool LaneEmitter::comparesColumns(Operation *op) {
+  if (auto difference = dyn_cast<arith::SubFOp>(op))
+    return isTileColumn(difference.getRhs());
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  return compare && comparesTileColumn(compare);
+}
+
 LogicalResult LaneEmitter::emitElementwise(Operation *op) {
-  if (auto compare = dyn_cast<arith::CmpIOp>(op);
-      compare && comparesTileColumn(compare))
-    return emitColumnCompare(compare);
+  if (comparesColumns(op)) {
+    if (auto difference = dyn_cast<arith::SubFOp>(op))
+      return emitColumnDifference(difference);
+    return emitColumnCompare(cast<arith::CmpIOp>(op));
+  }
   FailureOr<LaneShare> result = layoutOf(op, op->getResult(0));
   if (failed(result))
     return failure();

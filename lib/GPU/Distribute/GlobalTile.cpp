@@ -16,6 +16,10 @@
 using namespace mlir;
 using namespace mlir::fa;
 
+static int64_t elementBytes(MemRefType type) {
+  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
 static Value minSigned(ImplicitLocOpBuilder &b, Value a, Value c) {
   return arith::MinSIOp::create(b, a, c);
 }
@@ -53,6 +57,11 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
   LaneShare scalars = *share;
   scalars.packed = false;
   scalars.type = memref.getElementType();
+  if (op.getNearest() && share->kind == LaneShare::Kind::Tile) {
+    Values rows = nearestRows(op, *source, scalars, first);
+    postpone(op, {op, scalars, *source, std::move(rows), {}});
+    return success();
+  }
   if (op.getEachRow())
     return emitEachRow(op, *source, scalars, first);
   Values values(scalars.size());
@@ -103,20 +112,9 @@ LogicalResult LaneEmitter::emitGather(GatherOp op) {
   LaneShare scalars = *share;
   scalars.packed = false;
   scalars.type = source->type.getElementType();
-  SmallVector<Values> indices;
-  for (Value index : op.getIndices())
-    indices.push_back(shareOf(index));
   Values values(scalars.size());
-  for (auto [n, value] : llvm::enumerate(values)) {
-    SmallVector<Value> place;
-    for (const Values &index : indices) {
-      Value wide = index[n];
-      if (!wide.getType().isInteger(64))
-        wide = arith::ExtSIOp::create(b, b.getI64Type(), wide);
-      place.push_back(wide);
-    }
-    value = loadElement(scalars.type, element(*source, place));
-  }
+  for (auto [i, value] : llvm::enumerate(values))
+    value = emitGathered(op, *source, i);
   replaceWithShare(op, repack(scalars, *share, std::move(values)));
   return success();
 }
@@ -154,6 +152,69 @@ LogicalResult LaneEmitter::emitMinMax(MinMaxOp op) {
   return success();
 }
 
+Value LaneEmitter::emitGathered(GatherOp op, const TileAddress &source,
+                                int64_t i) {
+  SmallVector<Value> place;
+  for (Value index : op.getIndices()) {
+    Value wide = elementOf(index, i);
+    if (!wide.getType().isInteger(64))
+      wide = arith::ExtSIOp::create(b, b.getI64Type(), wide);
+    place.push_back(wide);
+  }
+  return loadElement(source.type.getElementType(), element(source, place));
+}
+
+/// What the elements of a lane's rows are found from: the address of column 0,
+/// or of the lane's first column where columns come in pairs.
+LaneEmitter::Values LaneEmitter::nearestRows(LoadTileOp op,
+                                             const TileAddress &source,
+                                             const LaneShare &scalars,
+                                             ValueRange first) {
+  TileAddress place = source;
+  Value column = constant(0);
+  if (op.getPaired()) {
+    place.strides.back() = constant(1);
+    column = add(first.back(), columnOf(0, 0));
+  }
+  Values rows;
+  for (int64_t m = 0; m < scalars.rowPieces; ++m)
+    for (int64_t half : {0, 1}) {
+      SmallVector<Value> indices(first.drop_back());
+      if (!op.getEachRow())
+        indices.back() = add(indices.back(), rowOf(m, half));
+      for (auto [index, size] : llvm::zip(indices, source.sizes))
+        index = minSigned(b, index, add(size, constant(-1)));
+      indices.push_back(column);
+      rows.push_back(element(place, indices));
+    }
+  return rows;
+}
+
+/// Element i of a lane's share, or it and its neighbour.
+void LaneEmitter::emitNearestElement(LoadTileOp op, LateTile &tile, int64_t i) {
+  const LaneShare &scalars = tile.scalars;
+  int64_t e = i % 2, half = i / 2 % 2, piece = i / 4;
+  int64_t n = piece % scalars.colPieces, m = piece / scalars.colPieces;
+  int64_t same = op.getEachRow() ? scalars.at(0, n, 0, e) : i;
+  if (same != i) {
+    tile.elements[i] = elementOf(op.getResult(), same);
+    return;
+  }
+  Value row = tile.rows[LaneShare::row(m, half)];
+  int64_t bytes = elementBytes(cast<MemRefType>(op.getSource().getType()));
+  if (op.getPaired()) {
+    std::tie(tile.elements[i - e], tile.elements[i - e + 1]) =
+        loadPair(scalars.type, offset(row, n * kPieceCols * bytes));
+    return;
+  }
+  const TileAddress &source = tile.source;
+  Value column =
+      minSigned(b, add(toI64(op.getIndices().back()), columnOf(n, e)),
+                add(source.sizes.back(), constant(-1)));
+  Value distance = mul(mul(column, source.strides.back()), constant(bytes));
+  tile.elements[i] = loadElement(scalars.type, offset(row, distance));
+}
+
 LogicalResult LaneEmitter::emitScalarLoad(memref::LoadOp op) {
   FailureOr<TileAddress> source = resolvePlain(op, op.getMemRef());
   if (failed(source))
@@ -177,6 +238,23 @@ Value LaneEmitter::loadElement(Type type, Value address) {
                                zero(b.getI8Type()));
 }
 
+std::pair<Value, Value> LaneEmitter::loadPair(Type type, Value address) {
+  if (type.isInteger(1)) {
+    Value word = LLVM::LoadOp::create(b, b.getI16Type(), address, 2);
+    word = arith::ExtUIOp::create(b, b.getI32Type(), word);
+    auto test = [&](int64_t bits) -> Value {
+      Value some = arith::AndIOp::create(b, word, constantI32(bits));
+      return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, some,
+                                   constantI32(0));
+    };
+    return {test(0x00ff), test(0xff00)};
+  }
+  Value pair = LLVM::LoadOp::create(b, VectorType::get({2}, type), address,
+                                    type.getIntOrFloatBitWidth() / 4);
+  return {vector::ExtractOp::create(b, pair, 0),
+          vector::ExtractOp::create(b, pair, 1)};
+}
+
 Value LaneEmitter::loadClamped(const TileAddress &source, ValueRange indices) {
   Value inside;
   SmallVector<Value> clamped;
@@ -192,8 +270,17 @@ Value LaneEmitter::loadClamped(const TileAddress &source, ValueRange indices) {
   return arith::SelectOp::create(b, inside, value, zero(type));
 }
 
+LogicalResult LaneEmitter::emitPairsAligned(PairsAlignedOp op) {
+  FailureOr<TileAddress> source = resolvePlain(op, op.getSource());
+  if (failed(source))
+    return failure();
+  op.getResult().replaceAllUsesWith(pairAligned(*source));
+  dead.push_back(op);
+  return success();
+}
+
 Value LaneEmitter::pairAligned(const TileAddress &address) {
-  int64_t bytes = address.type.getElementTypeBitWidth() / 8;
+  int64_t bytes = elementBytes(address.type);
   Value bits = LLVM::PtrToIntOp::create(b, b.getI64Type(), address.base);
   for (Value stride : ArrayRef<Value>(address.strides).drop_back())
     bits = arith::OrIOp::create(b, bits, mul(stride, constant(bytes)));

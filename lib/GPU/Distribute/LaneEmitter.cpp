@@ -284,6 +284,9 @@ LogicalResult LaneEmitter::emitBlock(Block &block) {
     if (failed(emitOp(&op)))
       return failure();
   }
+  // What nobody has asked for until here is not asked for outside.
+  late.remove_if(
+      [&](auto &entry) { return entry.second.op->getBlock() == &block; });
   return success();
 }
 
@@ -296,9 +299,9 @@ static bool isView(Value memref) {
 static bool takesViews(Operation *op) {
   return isa<LoadTileOp, GatherOp, MinMaxOp, StoreTileOp,
              vector::TransferReadOp, vector::TransferWriteOp, TraceStateOp,
-             CopyTileOp, CopyAlignedOp, memref::LoadOp, memref::SubViewOp,
-             memref::CastOp, InitBarriersOp, ArriveOp, WaitBarrierOp,
-             BulkCopyOp, BulkStoreOp, IssueProductOp>(op);
+             CopyTileOp, CopyAlignedOp, PairsAlignedOp, memref::LoadOp,
+             memref::SubViewOp, memref::CastOp, InitBarriersOp, ArriveOp,
+             WaitBarrierOp, BulkCopyOp, BulkStoreOp, IssueProductOp>(op);
 }
 
 LogicalResult LaneEmitter::emitOp(Operation *op) {
@@ -309,6 +312,7 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
              << operand.getType();
   for (Value operand : op->getOperands())
     if (isa<VectorType>(operand.getType()) && !shares.contains(operand) &&
+        !late.contains(operand) &&
         !isa_and_nonnull<LoadTileOp>(operand.getDefiningOp()))
       return op->emitOpError("operand of type ")
              << operand.getType() << " was not distributed";
@@ -316,6 +320,9 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
     if (isa<VectorType>(result.getType()) && !isa<LoadTileOp>(op) &&
         failed(layoutOf(op, result)))
       return failure();
+  if (mayBeLate(op))
+    return postpone(op);
+  settleBefore(op);
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](scf::ForOp op) { return emitFor(op); })
       .Case([&](scf::IfOp op) { return emitIf(op); })
@@ -353,6 +360,7 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
       .Case([&](TraceStateOp op) { return emitTraceState(op); })
       .Case([&](CopyTileOp op) { return emitCopyTile(op); })
       .Case([&](CopyAlignedOp op) { return emitCopyAligned(op); })
+      .Case([&](PairsAlignedOp op) { return emitPairsAligned(op); })
       .Case([&](memref::LoadOp op) { return emitScalarLoad(op); })
       .Case([&](CommitCopiesOp op) {
         createCommitGroup(b, op.getLoc());

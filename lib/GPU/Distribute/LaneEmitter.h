@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::fa {
 
@@ -82,10 +83,33 @@ private:
   LogicalResult emitConstant(arith::ConstantOp op);
   LogicalResult emitElementwise(Operation *op);
   LogicalResult emitColumnCompare(arith::CmpIOp op);
+  LogicalResult emitColumnDifference(arith::SubFOp op);
   LogicalResult emitBroadcast(vector::BroadcastOp op);
   LogicalResult emitShapeCast(vector::ShapeCastOp op);
   LogicalResult emitTileIndex(TileIndexOp op);
   Values repack(const LaneShare &from, const LaneShare &to, Values values);
+
+  /// Whether an op on the columns of a tile is written with constants for them.
+  static bool comparesColumns(Operation *op);
+
+  // LateTiles.cpp
+  /// A tile whose elements are emitted one by one, where they are used.
+  struct LateTile {
+    Operation *op;
+    LaneShare scalars;  ///< its share, not packed
+    TileAddress source; ///< of a load
+    Values rows;        ///< of a load of a tile: an address for each row
+    Values elements;    ///< null as long as nobody asked
+  };
+  bool mayBeLate(Operation *op) const;
+  void postpone(Operation *op, LateTile tile);
+  LogicalResult postpone(Operation *op);
+  /// Element i of the share, as a scalar; `value` itself when it is no vector.
+  Value elementOf(Value value, int64_t i);
+  Value emitElement(Operation *op, Type type, int64_t i);
+  /// Emits what is not there yet of a late tile.
+  void settle(Value value);
+  void settleBefore(Operation *op);
 
   // Reduction.cpp
   LogicalResult emitReduction(vector::MultiDimReductionOp op);
@@ -177,6 +201,13 @@ private:
   /// An i1 takes a byte.
   Value loadElement(Type type, Value address);
   Value loadClamped(const TileAddress &source, ValueRange indices);
+  Values nearestRows(LoadTileOp op, const TileAddress &source,
+                     const LaneShare &scalars, ValueRange first);
+  void emitNearestElement(LoadTileOp op, LateTile &tile, int64_t i);
+  Value emitGathered(GatherOp op, const TileAddress &source, int64_t i);
+  LogicalResult emitPairsAligned(PairsAlignedOp op);
+  /// Two neighbours at once.
+  std::pair<Value, Value> loadPair(Type type, Value address);
   LogicalResult storeRows(StoreTileOp op, const TileAddress &dest,
                           ValueRange firstIndices);
   void storeTileRow(const TileAddress &dest, Value rowBase, Value firstCol,
@@ -266,6 +297,7 @@ private:
   /// of the kernel, or anew (createOpaqueRead).
   ThreadNumbers me, atTop;
   DenseMap<Value, Values> shares;
+  llvm::MapVector<Value, LateTile> late;
   DenseMap<Value, TileAddress> addresses;
   DenseMap<Value, Value> alignedFlags;
   DenseMap<Value, Value>

@@ -69,6 +69,22 @@ func.func @load_indices(%q: memref<?x64xf16>, %i: index) {
 
 // -----
 
+func.func @load_paired(%q: memref<?x64xf16>, %i: index) {
+  // expected-error @below {{with paired needs nearest and columns in pairs, found 'vector<16x64xf16>' without nearest}}
+  %t = fa.load_tile %q[%i, %i] paired : memref<?x64xf16> -> vector<16x64xf16>
+  return
+}
+
+// -----
+
+func.func @load_paired_columns(%q: memref<?x64xf16>, %i: index) {
+  // expected-error @below {{with paired needs nearest and columns in pairs, found 'vector<16x15xf16>'}}
+  %t = fa.load_tile %q[%i, %i] nearest paired : memref<?x64xf16> -> vector<16x15xf16>
+  return
+}
+
+// -----
+
 func.func @load_each_row(%q: memref<64xf16>, %i: index) {
   // expected-error @below {{with each_row expected a tile of rank 2 or more, found 'vector<64xf16>'}}
   %t = fa.load_tile %q[%i] each_row : memref<64xf16> -> vector<64xf16>

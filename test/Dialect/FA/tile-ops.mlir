@@ -12,6 +12,10 @@ func.func @tiles(%q: memref<?x40xf16>, %row: memref<40xf16>, %o: memref<?x40xf16
   %t = fa.load_tile %q[%i, %c0] : memref<?x40xf16> -> vector<16x48xf16>
   // CHECK: fa.load_tile %{{.*}}[%{{.*}}] each_row : memref<40xf16> -> vector<16x48xf16>
   %e = fa.load_tile %row[%c0] each_row : memref<40xf16> -> vector<16x48xf16>
+  // CHECK: fa.load_tile %{{.*}}[%{{.*}}] each_row nearest paired : memref<40xf16> -> vector<16x16xf16>
+  %p = fa.load_tile %row[%c0] each_row nearest paired : memref<40xf16> -> vector<16x16xf16>
+  // CHECK: fa.pairs_aligned %{{.*}} : memref<?x40xf16>
+  %a = fa.pairs_aligned %q : memref<?x40xf16>
   // CHECK: fa.store_tile %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] : vector<16x48xf16>, memref<?x40xf16>
   fa.store_tile %t, %o[%i, %c0] : vector<16x48xf16>, memref<?x40xf16>
   return

@@ -31,6 +31,9 @@ static LogicalResult verifyTile(Operation *op, VectorType tile,
 
 LogicalResult LoadTileOp::verify() {
   auto tile = cast<VectorType>(getResult().getType());
+  if (getPaired() && (!getNearest() || tile.getShape().back() % 2 != 0))
+    return emitOpError("with paired needs nearest and columns in pairs, found ")
+           << tile << (getNearest() ? "" : " without nearest");
   if (getEachRow()) {
     if (tile.getRank() < 2)
       return emitOpError("with each_row expected a tile of rank 2 or more, "

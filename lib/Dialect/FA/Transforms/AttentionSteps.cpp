@@ -119,23 +119,22 @@ Value AttentionTiler::emitContract(Value lhs, Value rhs, Value acc,
 }
 
 Value AttentionTiler::emitTileScores(const BlockContext &block,
-                                     Value firstKey) {
+                                     const ScoreSite &site) {
   auto element = cast<MemRefType>(block.keyPlane.getType()).getElementType();
   Value keyTile =
       b.create<LoadTileOp>(b.vector({tileKV, paddedD}, element), block.keyPlane,
-                           ValueRange{firstKey, b.index(0)});
+                           ValueRange{site.firstKey, b.index(0)});
   VectorType tile = b.f32Vector({tileQ, tileKV});
   Value products = emitContract(block.queryTile, keyTile, b.splat(tile, 0.0f),
                                 /*isRhsTransposed=*/true);
-  return emitScores(b, block.clauses, products, getSite(block, firstKey));
+  return emitScores(b, block.clauses, products, site);
 }
 
 /// The scores with -inf in the place of every hidden one, by select: what is
 /// hidden has no influence, not even when it is NaN.
 Value AttentionTiler::emitHidden(const BlockContext &block, Value scores,
-                                 Value firstKey, bool isFull) {
-  Value visible =
-      emitVisible(b, block.visibility, getSite(block, firstKey), isFull);
+                                 const ScoreSite &site, bool isFull) {
+  Value visible = emitVisible(b, block.visibility, site, isFull);
   if (!visible)
     return scores;
   Value hidden = b.splat(cast<VectorType>(scores.getType()), -kInfinity);
@@ -144,18 +143,18 @@ Value AttentionTiler::emitHidden(const BlockContext &block, Value scores,
 
 /// acc + P . V, with P rounded to the type of V; without what is dropped.
 Value AttentionTiler::emitWeightedValues(const BlockContext &block,
-                                         Value weights, Value firstKey,
+                                         Value weights, const ScoreSite &site,
                                          Value acc) {
   auto element = cast<MemRefType>(block.valuePlane.getType()).getElementType();
   if (block.dropout.isUsed()) {
-    Value kept = emitKept(b, block.dropout, getSite(block, firstKey));
+    Value kept = emitKept(b, block.dropout, site);
     Value nothing = b.splat(cast<VectorType>(weights.getType()), 0.0f);
     weights = b.create<arith::SelectOp>(kept, weights, nothing);
   }
   Value rounded = b.roundTo(element, weights);
-  Value valueTile =
-      b.create<LoadTileOp>(b.vector({tileKV, paddedDv}, element),
-                           block.valuePlane, ValueRange{firstKey, b.index(0)});
+  Value valueTile = b.create<LoadTileOp>(b.vector({tileKV, paddedDv}, element),
+                                         block.valuePlane,
+                                         ValueRange{site.firstKey, b.index(0)});
   return emitContract(rounded, valueTile, acc, /*isRhsTransposed=*/false);
 }
 
@@ -164,8 +163,9 @@ Value AttentionTiler::emitWeightedValues(const BlockContext &block,
 Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
                                bool isFull, bool hasColdPath) {
   Value firstKey = b.create<arith::MulIOp>(keyBlock, b.index(tileKV));
-  Value scores = emitTileScores(block, firstKey);
-  scores = emitHidden(block, scores, firstKey, isFull);
+  auto site = ScoreSite::tile(block.firstRow, tileQ, firstKey, tileKV, isFull);
+  Value scores = emitTileScores(block, site);
+  scores = emitHidden(block, scores, site, isFull);
 
   Value oldMax = readState(block.max);
   SoftmaxStep step =
@@ -182,7 +182,7 @@ Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
   Value oldAcc = readState(block.acc);
   Value scaledAcc =
       b.create<arith::MulFOp>(oldAcc, b.spreadRows(step.rescale, paddedDv));
-  Value acc = emitWeightedValues(block, step.weights, firstKey, scaledAcc);
+  Value acc = emitWeightedValues(block, step.weights, site, scaledAcc);
   writeState(acc, block.acc);
   if (trace.buffer)
     emitTrace(block, keyBlock, step.max, sum, acc);

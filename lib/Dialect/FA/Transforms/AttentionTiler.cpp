@@ -224,6 +224,16 @@ void AttentionTiler::emitPlanes(BlockContext &block,
     block.clauses.biasPlane = emitPlane(views.bias, block.batch, block.head,
                                         fold(views.queries), keys);
   block.queryTile = emitQueryTile(block, b.index(0), paddedD);
+  restrictToPairs(block);
+}
+
+/// Full blocks read what scores have for themselves two keys at a time.
+void AttentionTiler::restrictToPairs(BlockContext &block) {
+  for (Value operand :
+       {block.clauses.biasPlane, block.visibility.elements.plane})
+    if (operand)
+      restrictFullBlocks(b, block.visibility,
+                         b.create<PairsAlignedOp>(b.getI1Type(), operand));
 }
 
 /// The region of a clause, for this head and batch.

@@ -93,6 +93,7 @@ private:
                   OpFoldResult columns);
   Value emitLine(Value memref, Value batch, OpFoldResult length);
   void emitPlanes(BlockContext &block, const SequenceLengths &lengths);
+  void restrictToPairs(BlockContext &block);
   Value emitQueryTile(const BlockContext &block, Value column, int64_t columns);
   void emitState(BlockContext &block);
   void emitEnd(const BlockContext &block, const RowState &state);
@@ -110,11 +111,11 @@ private:
                  Value sum, Value acc);
 
   // Pieces of a step.
-  Value emitTileScores(const BlockContext &block, Value firstKey);
-  Value emitHidden(const BlockContext &block, Value scores, Value firstKey,
-                   bool isFull);
+  Value emitTileScores(const BlockContext &block, const ScoreSite &site);
+  Value emitHidden(const BlockContext &block, Value scores,
+                   const ScoreSite &site, bool isFull);
   Value emitWeightedValues(const BlockContext &block, Value weights,
-                           Value firstKey, Value acc);
+                           const ScoreSite &site, Value acc);
 
   // Key by key.
   RowState emitKeyByKey(const BlockContext &block);
@@ -124,9 +125,6 @@ private:
   Value emitKeyProducts(const BlockContext &block, Value key);
   Value emitEachRow(Value plane, Value key, Value column, VectorType tile);
 
-  ScoreSite getSite(const BlockContext &block, Value firstKey) {
-    return ScoreSite::tile(block.firstRow, tileQ, firstKey, tileKV);
-  }
   Value get(const Extent &extent) {
     return extent.value ? extent.value : b.index(extent.number);
   }

@@ -27,8 +27,13 @@ Value ScoreSite::emitKeys(TileBuilder &b) const {
 
 Value ScoreSite::loadPlane(TileBuilder &b, Value plane) const {
   VectorType type = getType(cast<MemRefType>(plane.getType()).getElementType());
-  if (isTile())
-    return b.create<LoadTileOp>(type, plane, ValueRange{firstRow, firstKey});
+  if (isTile()) {
+    auto load =
+        b.create<LoadTileOp>(type, plane, ValueRange{firstRow, firstKey});
+    load.setNearest(true);
+    load.setPaired(isFull);
+    return load;
+  }
   Value column = emitVectorAt(b, plane, /*dim=*/1, firstKey);
   return b.create<LoadTileOp>(type, column, firstRow);
 }
@@ -39,6 +44,7 @@ Value ScoreSite::loadKeys(TileBuilder &b, Value line) const {
     return b.spread(b.create<memref::LoadOp>(line, firstKey), type);
   auto load = b.create<LoadTileOp>(type, line, firstKey);
   load.setEachRow(true);
+  load.setNearest(true);
   return load;
 }
 

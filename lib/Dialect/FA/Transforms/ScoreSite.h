@@ -20,13 +20,14 @@ namespace mlir::fa {
 class ScoreSite {
 public:
   /// The tile of `rows` rows from `firstRow` and `keys` keys from `firstKey`.
+  /// In a full block all keys are there, and operands in neat pairs.
   static ScoreSite tile(Value firstRow, int64_t rows, Value firstKey,
-                        int64_t keys) {
-    return {firstRow, firstKey, {rows, keys}};
+                        int64_t keys, bool isFull) {
+    return {firstRow, firstKey, {rows, keys}, isFull};
   }
   /// The rows with the key `key`.
   static ScoreSite oneKey(Value firstRow, int64_t rows, Value key) {
-    return {firstRow, key, {rows}};
+    return {firstRow, key, {rows}, /*isFull=*/false};
   }
 
   bool isTile() const { return shape.size() == 2; }
@@ -43,19 +44,22 @@ public:
     return isTile() ? b.spreadRows(rows, shape[1]) : rows;
   }
 
-  /// What a memref [rows, keys] holds for each score.
+  /// What a memref [rows, keys] holds for each score. For rows and keys that
+  /// it does not have, anything: nobody stores or sees those.
   Value loadPlane(TileBuilder &b, Value plane) const;
-  /// What a memref [keys] holds for the key of each score.
+  /// What a memref [keys] holds for the key of each score, likewise.
   Value loadKeys(TileBuilder &b, Value line) const;
 
   Value firstRow; ///< index
   Value firstKey; ///< index; the key itself where there is one
 
 private:
-  ScoreSite(Value firstRow, Value firstKey, ArrayRef<int64_t> shape)
-      : firstRow(firstRow), firstKey(firstKey), shape(shape) {}
+  ScoreSite(Value firstRow, Value firstKey, ArrayRef<int64_t> shape,
+            bool isFull)
+      : firstRow(firstRow), firstKey(firstKey), shape(shape), isFull(isFull) {}
 
   SmallVector<int64_t, 2> shape;
+  bool isFull;
 };
 
 /// Row (dim 0) or column (dim 1) number `position` of a plane, as rank 1.

@@ -286,6 +286,16 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
   return result;
 }
 
+void mlir::fa::restrictFullBlocks(TileBuilder &b, BlockVisibility &block,
+                                  Value condition) {
+  for (auto [i, range] : llvm::enumerate(block.ranges)) {
+    if (!range.isFull)
+      continue;
+    range.end = b.create<arith::SelectOp>(condition, range.end, range.begin);
+    block.ranges[i + 1].begin = range.end;
+  }
+}
+
 /// The rows of the tile as a vector; where no mask asks for the row, all rows
 /// agree on one i32.
 static Value emitRows(TileBuilder &b, const BlockVisibility &block,

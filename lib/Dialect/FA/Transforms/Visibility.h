@@ -114,6 +114,11 @@ BlockVisibility emitBlockVisibility(TileBuilder &b, ArrayRef<MaskAttr> masks,
                                     Value firstRow, int64_t tileQ,
                                     int64_t tileKV);
 
+/// Leaves full blocks to the partial range behind them where `condition` (an
+/// i1) does not hold.
+void restrictFullBlocks(TileBuilder &b, BlockVisibility &block,
+                        Value condition);
+
 /// Emits which keys the rows at `site` see, a vector of i1; null where they
 /// see all. Full blocks leave out the intervals. The bounds of the rows are
 /// computed on the spot: a few instructions in partial blocks, against a

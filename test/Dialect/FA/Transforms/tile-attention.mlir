@@ -250,7 +250,7 @@ module attributes {fa.target = "sm_80"} {
 // CHECK-DAG:       arith.cmpi eq, %[[LEAST]], %[[LAST]]
 // CHECK-DAG:       arith.cmpi eq, %[[FIRST]], %[[GREATEST]]
 // CHECK:         scf.for
-// CHECK:           %[[KEYS:.*]] = fa.load_tile %{{.*}} each_row : memref<?xi32, {{.*}}> -> vector<64x16xi32>
+// CHECK:           %[[KEYS:.*]] = fa.load_tile %{{.*}} each_row nearest : memref<?xi32, {{.*}}> -> vector<64x16xi32>
 // CHECK:           %[[OF_ROWS:.*]] = vector.broadcast %{{.*}} : vector<64x1xi32> to vector<64x16xi32>
 // CHECK:           %[[SAME:.*]] = arith.cmpi eq, %[[KEYS]], %[[OF_ROWS]]
 // CHECK:           %[[VISIBLE:.*]] = arith.andi %{{.*}}, %[[SAME]]
@@ -261,6 +261,26 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:         } {fa.blocks = "full"}
 func.func @segments(%q: !mem, %s: memref<2x?xi32>, %o: !mem) {
   fa.attention %q, %q, %q segments(%s, %s : memref<2x?xi32>, memref<2x?xi32>) outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+}
+
+// -----
+
+// Full blocks read a bias two keys at once; where that cannot be none is full.
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
+!mem = memref<2x1x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
+module attributes {fa.target = "sm_80"} {
+// CHECK-LABEL: func.func @bias
+// CHECK:         %[[PAIRS:.*]] = fa.pairs_aligned %[[PLANE:.*]] : memref<?x?xf16, {{.*}}>
+// CHECK:         %[[FULL_END:.*]] = arith.select %[[PAIRS]], %{{.*}}, %c0{{.*}} : index
+// CHECK:         scf.for %{{.*}} = %c0{{.*}} to %[[FULL_END]]
+// CHECK:           fa.load_tile %[[PLANE]][%{{.*}}] nearest paired : memref<?x?xf16, {{.*}}> -> vector<64x16xf16>
+// CHECK:         } {fa.blocks = "full"}
+// CHECK:           fa.load_tile %[[PLANE]][%{{.*}}] nearest : memref<?x?xf16, {{.*}}> -> vector<64x16xf16>
+// CHECK:         } {fa.blocks = "partial"}
+func.func @bias(%q: !mem, %bias: memref<2x1x?x?xf16>, %o: !mem) {
+  fa.attention %q, %q, %q bias(%bias : memref<2x1x?x?xf16>) outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
   return
 }
 }

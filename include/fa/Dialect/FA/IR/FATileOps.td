@@ -26,18 +26,28 @@ def FA_LoadTileOp : FA_Op<"load_tile", []> {
     With `each_row` the vector has one dimension more than the source, in
     front: each row of the tile is the same part of the source.
 
+    With `nearest` an element outside is what the nearest one inside is, of
+    which there is one: for tiles whose outside is never looked at, it is
+    shorter than zeros.
+
+    With `paired`, too, the columns lie inside, the first of them is an even
+    one, and `fa.pairs_aligned` holds for the source: two neighbours are one
+    load.
+
     ```mlir
     %q = fa.load_tile %Q[%i0, %c0] : memref<?x40xf16, strided<[?, ?], offset: ?>> -> vector<128x48xf16>
     %v = fa.load_tile %row[%c0] each_row : memref<40xf16, strided<[?], offset: ?>> -> vector<128x48xf16>
+    %b = fa.load_tile %bias[%i0, %j0] nearest paired : memref<?x?xf16, strided<[?, ?], offset: ?>> -> vector<128x64xf16>
     ```
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source,
                        Variadic<Index>:$indices,
-                       UnitAttr:$each_row);
+                       UnitAttr:$each_row, UnitAttr:$nearest,
+                       UnitAttr:$paired);
   let results = (outs AnyVectorOfNonZeroRank:$result);
   let assemblyFormat = [{
-    $source `[` $indices `]` (`each_row` $each_row^)? attr-dict
-    `:` type($source) `->` type($result)
+    $source `[` $indices `]` (`each_row` $each_row^)? (`nearest` $nearest^)?
+    (`paired` $paired^)? attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -202,6 +212,17 @@ def FA_CopyAlignedOp : FA_Op<"copy_aligned", [Pure]> {
   let description = [{
     True when the innermost stride is 1 and the address of every row is a
     multiple of 16 bytes. Uniform over the block.
+  }];
+  let arguments = (ins AnyMemRef:$source);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+}
+
+def FA_PairsAlignedOp : FA_Op<"pairs_aligned", [Pure]> {
+  let summary = "whether two neighbours in a row may be loaded at once";
+  let description = [{
+    True when the innermost stride is 1 and the address of every row is a
+    multiple of two elements. Uniform over the block.
   }];
   let arguments = (ins AnyMemRef:$source);
   let results = (outs I1:$result);

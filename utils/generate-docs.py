@@ -121,7 +121,7 @@ def instructions():
     return NOTE.format("lib/Emulator/Decoder/*.def") + "\n".join(lines) + "\n"
 
 
-CLAUSE = re.compile(r'\{"([^"]+)", (true|false),')
+CLAUSE = re.compile(r'\{"([^"]+)",\s+(true|false),')
 REGION_OP = re.compile(r'X\(\w+, "([^"]+)"')
 
 

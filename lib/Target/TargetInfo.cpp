@@ -22,6 +22,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <algorithm>
+
 namespace mlir::fa {
 
 namespace {
@@ -43,15 +45,15 @@ constexpr MmaShape kMmaSm89[] = {
 };
 
 // name, features, mma, ldmatrix, cp.async, wgmma and TMA, shared of a block, of
-// an SM, regs.
+// an SM.
 const TargetInfo kTargets[] = {
-    {"sm_80", "+ptx80", kMmaSm80, true, true, false, 163_KiB, 164_KiB, 65536},
-    {"sm_86", "+ptx80", kMmaSm80, true, true, false, 99_KiB, 100_KiB, 65536},
-    {"sm_87", "+ptx80", kMmaSm80, true, true, false, 163_KiB, 164_KiB, 65536},
-    {"sm_89", "+ptx80", kMmaSm89, true, true, false, 99_KiB, 100_KiB, 65536},
-    {"sm_90", "+ptx80", kMmaSm89, true, true, false, 227_KiB, 228_KiB, 65536},
-    {"sm_90a", "+ptx80", kMmaSm89, true, true, true, 227_KiB, 228_KiB, 65536},
-    {"sm_120", "+ptx87", kMmaSm89, true, true, false, 99_KiB, 100_KiB, 65536},
+    {"sm_80", "+ptx80", kMmaSm80, true, true, false, 163_KiB, 164_KiB},
+    {"sm_86", "+ptx80", kMmaSm80, true, true, false, 99_KiB, 100_KiB},
+    {"sm_87", "+ptx80", kMmaSm80, true, true, false, 163_KiB, 164_KiB},
+    {"sm_89", "+ptx80", kMmaSm89, true, true, false, 99_KiB, 100_KiB},
+    {"sm_90", "+ptx80", kMmaSm89, true, true, false, 227_KiB, 228_KiB},
+    {"sm_90a", "+ptx80", kMmaSm89, true, true, true, 227_KiB, 228_KiB},
+    {"sm_120", "+ptx87", kMmaSm89, true, true, false, 99_KiB, 100_KiB},
 };
 
 // Chips whose own matrix instructions have no stages yet. Their portable
@@ -69,17 +71,22 @@ bool TargetInfo::hasMma(MmaElement element, int64_t m, int64_t n,
   });
 }
 
-// Multiples of 8 as setmaxnreg takes them, which together are at most what the
-// block was launched with: 65536 / threads, in steps of 8.
+// Multiples of 8 as setmaxnreg takes them, for 1, 2 and 3 warpgroups of
+// consumers.
+static constexpr RegisterShares kRegisterShares[] = {
+    {24, 232}, {40, 232}, {32, 160}};
+
+/// Together at most what the block was launched with.
+static constexpr bool areShares(int64_t consumers) {
+  const RegisterShares &shares = kRegisterShares[consumers - 1];
+  int64_t groups = consumers + 1, threads = kWarpsPerWarpgroup * kWarpSize;
+  return shares.producer + consumers * shares.consumer <=
+         groups * getLaunchRegisters(groups * threads);
+}
+static_assert(areShares(1) && areShares(2) && areShares(3));
+
 RegisterShares getRegisterShares(int64_t consumers) {
-  switch (consumers) {
-  case 1:
-    return {24, 232};
-  case 2:
-    return {40, 232};
-  default:
-    return {32, 160};
-  }
+  return kRegisterShares[std::clamp<int64_t>(consumers, 1, 3) - 1];
 }
 
 llvm::ArrayRef<TargetInfo> supportedTargets() { return kTargets; }

@@ -35,8 +35,16 @@ inline constexpr int64_t kWarpgroupRows = 64;
 /// are the pattern, which begins at a multiple of its size.
 inline constexpr int64_t kPanelBytes = 128, kPanelAlignment = 1024;
 
-/// Registers of a thread of each role, of one multiprocessor's 64 Ki: what the
-/// producer's warpgroup gives back, the consumers get.
+/// 32-bit registers of a multiprocessor, on every chip served so far.
+inline constexpr int64_t kRegistersPerMultiprocessor = 64 * 1024;
+/// Those that each thread is launched with in a block of so many that has a
+/// multiprocessor alone: they are given in eights.
+inline constexpr int64_t getLaunchRegisters(int64_t threads) {
+  return kRegistersPerMultiprocessor / threads / 8 * 8;
+}
+
+/// Registers of a thread of each role: what the producer's warpgroup gives
+/// back, the consumers get.
 struct RegisterShares {
   int64_t producer, consumer;
 };
@@ -76,7 +84,6 @@ struct TargetInfo {
 
   int64_t maxDynamicSharedBytes; ///< of one block, after opting in
   int64_t sharedBytesPerMultiprocessor;
-  int64_t registersPerMultiprocessor; ///< 32-bit ones
 
   // The same on every chip served so far.
   int64_t staticSharedBytes = 48 * 1024; ///< without opting in

@@ -27,8 +27,7 @@ LogicalResult LaneEmitter::emitWarpRoles(WarpRolesOp op) {
   for (auto [role, region] : llvm::enumerate(op.getRoles()))
     if (!region.front().empty())
       meetingWarps += op.getWarps()[role];
-  // A block with roles has a multiprocessor, and its 65536 registers, alone.
-  int64_t launched = 65536 / numThreads / 8 * 8;
+  int64_t launched = getLaunchRegisters(numThreads);
   for (auto [role, region] : llvm::enumerate(op.getRoles())) {
     int64_t first = op.getFirstWarp(role) * kWarpSize;
     int64_t count = op.getWarps()[role] * kWarpSize;

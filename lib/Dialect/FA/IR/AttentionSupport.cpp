@@ -44,19 +44,25 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"#fa.window", true, hasMask<WindowAttr>},
       {"#fa.chunk", true, hasMask<ChunkAttr>},
       {"softcap", true, [](Op op) { return bool(op.getSoftcapAttr()); }},
-      {"bias", true, [](Op op) { return bool(op.getBias()); }},
-      {"mask", true, [](Op op) { return bool(op.getMask()); }},
+      {"bias", true, [](Op op) { return bool(op.getBias()); }, {36, 14}},
+      {"mask", true, [](Op op) { return bool(op.getMask()); }, {84, 8}},
       {"alibi", true, [](Op op) { return bool(op.getAlibi()); }},
       {"sink", true, [](Op op) { return bool(op.getSink()); }},
       {"q_lengths", true, [](Op op) { return bool(op.getQLengths()); }},
       {"kv_lengths", true, [](Op op) { return bool(op.getKvLengths()); }},
-      {"segments", true, [](Op op) { return bool(op.getQSegments()); }},
+      {"segments",
+       true,
+       [](Op op) { return bool(op.getQSegments()); },
+       {16, 11}},
       {"scales", false, [](Op op) { return bool(op.getQScales()); }},
       {"q_offsets", false, [](Op op) { return bool(op.getQOffsets()); }},
       {"kv_offsets", false, [](Op op) { return bool(op.getKvOffsets()); }},
       {"pages", false, [](Op op) { return bool(op.getPages()); }},
-      {"dropout", true, [](Op op) { return bool(op.getDropoutAttr()); }},
-      {"score", true, [](Op op) { return op.hasScore(); }},
+      {"dropout",
+       true,
+       [](Op op) { return bool(op.getDropoutAttr()); },
+       {112, 0}},
+      {"score", true, [](Op op) { return op.hasScore(); }, {0, 15}},
       {"visible", true, [](Op op) { return op.hasVisible(); }},
       {"lse", true, [](Op op) { return bool(op.getLse()); }},
       {"layout = bshd", true,
@@ -72,6 +78,15 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"schedule with splits above 1", false, hasSplits},
   };
   return table;
+}
+
+int64_t mlir::fa::getClauseRegisters(AttentionOp op, int64_t rows) {
+  int64_t most = 0;
+  for (const ClauseSupport &clause : getClauseSupport())
+    if (clause.isUsed(op))
+      most = std::max(most,
+                      clause.registers.fixed + clause.registers.perRow * rows);
+  return most;
 }
 
 static LogicalResult checkHeadDim(AttentionOp op, StringRef name,

@@ -13,7 +13,9 @@
 // so that they can be swizzled. Registers: u and the scores of a block are
 // spread over the lanes of a warp; what else a loop needs (addresses, fragments
 // of K and V, bounds) is taken as a constant. The model refuses what cannot
-// fit; it does not promise that an assembler never spills.
+// fit; it does not promise that an assembler never spills. Of the tiles that
+// fit the choice takes the first that leaves room for what the clauses of the
+// op need beside; a schedule that is given is not refused for them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,11 +59,9 @@ struct Plan {
   bool pingpong;
 };
 
-/// The head dimensions as tensor-core products see them, and what else decides
-/// how large tiles may be.
+/// The head dimensions as tensor-core products see them.
 struct HeadDims {
   int64_t d, dv, bytesPerElement;
-  bool hasMask;
 };
 
 struct Resources {
@@ -121,39 +121,57 @@ static int64_t getAvailableRegisters(const Plan &plan,
   int64_t warps = plan.warps;
   if (plan.producers != 0)
     return getRegisterShares(warps / kWarpsPerWarpgroup).consumer;
-  int64_t share =
-      target.registersPerMultiprocessor / (warps * kWarpSize) / 8 * 8;
-  return std::min(share, target.maxRegistersPerThread);
+  return std::min(getLaunchRegisters(warps * kWarpSize),
+                  target.maxRegistersPerThread);
 }
 
 /// Registers that one product of a warpgroup needs beside its accumulators.
 static constexpr int64_t kProductRegisters = 26;
 
-/// One to three warpgroups of 64 rows, and tiles that boxes and products take.
-/// A single instruction must do with the registers that the block is launched
-/// with, before roles have shares of their own.
-static bool suitsWarpgroups(const Plan &plan, const TargetInfo &target) {
+/// What of a plan warpgroups cannot take, as a sentence's end; empty where they
+/// can: one to three of 64 rows each, and tiles that boxes and products take. A
+/// single product must do with the registers that the block is launched with,
+/// before roles have shares of their own.
+static std::string whyNotByWarpgroups(const Plan &plan) {
+  std::string reason;
+  llvm::raw_string_ostream os(reason);
   int64_t threads = (plan.warps + plan.producers) * kWarpSize;
-  int64_t launched = target.registersPerMultiprocessor / threads;
-  if (plan.tileKV / 2 + kProductRegisters > launched)
-    return false;
-  return target.hasWarpgroupProducts && plan.warps % kWarpsPerWarpgroup == 0 &&
-         plan.warps <= 3 * kWarpsPerWarpgroup &&
-         plan.tileQ == kProductRows * plan.warps &&
-         plan.tileKV <= farun::kMaxTensorBox &&
-         plan.query == QueryKind::Shared &&
-         (!plan.pingpong || (plan.warps > kWarpsPerWarpgroup &&
-                             plan.state == StateKind::Registers));
+  int64_t launched = getLaunchRegisters(threads);
+  int64_t product = plan.tileKV / 2 + kProductRegisters;
+  if (plan.warps % kWarpsPerWarpgroup != 0 ||
+      plan.warps > 3 * kWarpsPerWarpgroup ||
+      plan.tileQ != kProductRows * plan.warps)
+    os << "with producers one, two or three warpgroups have " << kWarpgroupRows
+       << " rows each, found " << plan.tileQ << " rows of " << plan.warps
+       << " warps";
+  else if (plan.query != QueryKind::Shared)
+    os << "with producers Q stays in shared memory, found query = "
+       << stringifyQueryKind(plan.query);
+  else if (plan.tileKV > farun::kMaxTensorBox)
+    os << "a box has at most " << farun::kMaxTensorBox << " keys, found "
+       << plan.tileKV;
+  else if (product > launched)
+    os << "a product of " << plan.tileKV << " keys needs " << product
+       << " registers a thread, " << threads << " threads are launched with "
+       << launched;
+  else if (plan.pingpong && plan.warps == kWarpsPerWarpgroup)
+    os << "pingpong needs two or three warpgroups, found one";
+  else if (plan.pingpong && plan.state != StateKind::Registers)
+    os << "pingpong needs state = registers, found "
+       << stringifyStateKind(plan.state);
+  return reason;
 }
 
+/// Whether a plan fits and leaves so many registers free.
 static bool fits(const Plan &plan, const HeadDims &dims,
-                 const TargetInfo &target) {
+                 const TargetInfo &target, int64_t freeRegisters = 0) {
   Resources need = estimateResources(plan, dims);
-  if (plan.producers != 0 && !suitsWarpgroups(plan, target))
+  if (plan.producers != 0 && !whyNotByWarpgroups(plan).empty())
     return false;
   return plan.tileQ % (kProductRows * plan.warps) == 0 &&
          need.sharedBytes <= target.maxDynamicSharedBytes &&
-         need.registersPerThread <= getAvailableRegisters(plan, target);
+         need.registersPerThread + freeRegisters <=
+             getAvailableRegisters(plan, target);
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,20 +186,17 @@ struct TileChoice {
 
 /// Preferred tiles, best first. This is the one place to tune. At head dims up
 /// to 64 a tile of 96 keys was the largest tried that ptxas kept in registers,
-/// at 128 one of 32; a dense mask, whose addresses and bits take registers too,
-/// and a Q wider than V leave room for 64 rows. docs/Benchmarks.md has the
-/// figures of what is picked.
+/// at 128 one of 32; a Q wider than V leaves room for 64 rows, and clauses for
+/// fewer keys. docs/Benchmarks.md has the figures of what is picked.
 static SmallVector<TileChoice> getPreferredTiles(const HeadDims &dims) {
   SmallVector<TileChoice> tiles;
   int64_t widest = std::max(dims.d, dims.dv);
   if (widest > 128)
     tiles.append({{64, 64, 4}, {64, 32, 4}, {64, 16, 4}});
-  if (dims.hasMask && widest > 32 && widest <= 64)
-    tiles.push_back({64, 96, 4});
-  else if (dims.hasMask || (dims.d > 64 && dims.dv <= 64))
+  if (widest <= 64)
+    tiles.append({{128, 96, 4}, {128, 64, 4}, {128, 48, 4}, {64, 96, 4}});
+  else if (dims.d > 64 && dims.dv <= 64)
     tiles.push_back({64, 64, 4});
-  else if (widest <= 64)
-    tiles.append({{128, 96, 4}, {128, 64, 4}});
   tiles.append({{128, 32, 4},
                 {64, 64, 4},
                 {64, 32, 4},
@@ -196,24 +211,17 @@ static SmallVector<TileChoice> getPreferredTiles(const HeadDims &dims) {
 /// weights and u leave registers for, and two stages shared memory.
 static SmallVector<TileChoice>
 getPreferredWarpgroupTiles(const HeadDims &dims) {
-  int64_t widest = std::max(dims.d, dims.dv);
-  SmallVector<TileChoice> tiles;
+  int64_t widest = std::max(dims.d, dims.dv), most = 128;
   if (widest <= 64)
-    tiles.push_back({128, 224, 8});
+    most = 224;
   else if (widest <= 96)
-    tiles.push_back({128, 192, 8});
+    most = 192;
   else if (widest <= 128)
-    tiles.push_back({128, 176, 8});
-  else if (widest <= 192 && dims.dv > 128)
-    tiles.push_back({128, 112, 8});
-  tiles.append({{128, 128, 8},
-                {128, 112, 8},
-                {128, 96, 8},
-                {128, 80, 8},
-                {128, 64, 8},
-                {64, 64, 4},
-                {64, 32, 4},
-                {64, 16, 4}});
+    most = 176;
+  SmallVector<TileChoice> tiles;
+  for (int64_t tileKV = most; tileKV >= 32; tileKV -= 16)
+    tiles.push_back({128, tileKV, 8});
+  tiles.append({{64, 64, 4}, {64, 32, 4}, {64, 16, 4}});
   return tiles;
 }
 
@@ -288,12 +296,26 @@ static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
   return plans;
 }
 
-static std::optional<Plan> findPlan(ScheduleAttr given, const HeadDims &dims,
+/// Rows that a lane of a plan has a part of.
+static int64_t getLaneRows(const Plan &plan) {
+  return plan.tileQ / plan.warps * kLanesPerRow / kWarpSize;
+}
+
+/// The first plan that fits; of those that are like it but for the tile, the
+/// first with room for the clauses of `op`, where there is one.
+static std::optional<Plan> findPlan(AttentionOp op, ScheduleAttr given,
+                                    const HeadDims &dims,
                                     const TargetInfo &target) {
-  for (const Plan &plan : enumeratePlans(given, dims, target))
-    if (fits(plan, dims, target))
-      return plan;
-  return std::nullopt;
+  SmallVector<Plan> plans = enumeratePlans(given, dims, target);
+  Plan *first = llvm::find_if(
+      plans, [&](const Plan &plan) { return fits(plan, dims, target); });
+  if (first == plans.end())
+    return std::nullopt;
+  Plan *roomy = std::find_if(first, plans.end(), [&](const Plan &plan) {
+    return plan.producers == first->producers && plan.state == first->state &&
+           fits(plan, dims, target, getClauseRegisters(op, getLaneRows(plan)));
+  });
+  return roomy == plans.end() ? *first : *roomy;
 }
 
 //===----------------------------------------------------------------------===//
@@ -429,6 +451,9 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
         << need.registersPerThread << " registers a thread, there are "
         << target.maxDynamicSharedBytes << " and "
         << getAvailableRegisters(plan, target);
+  if (plan.producers != 0)
+    if (std::string reason = whyNotByWarpgroups(plan); !reason.empty())
+      error << "; " << reason;
   // Free the sizes first, then everything.
   MLIRContext *context = op.getContext();
   ScheduleAttr placements = ScheduleAttr::get(
@@ -437,7 +462,7 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
   ScheduleAttr nothing =
       ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {});
   for (ScheduleAttr keys : {placements, nothing}) {
-    if (std::optional<Plan> other = findPlan(keys, dims, target)) {
+    if (std::optional<Plan> other = findPlan(op, keys, dims, target)) {
       error << "; ";
       appendPlan(error, *other);
       return error << " would fit";
@@ -460,15 +485,14 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
   Type element = getElementTypeOrSelf(op.getQuery());
   HeadDims dims{static_cast<int64_t>(llvm::alignTo(extents.D, kProductRows)),
                 static_cast<int64_t>(llvm::alignTo(extents.Dv, kProductRows)),
-                llvm::divideCeil(element.getIntOrFloatBitWidth(), 8),
-                /*hasMask=*/static_cast<bool>(op.getMask())};
+                llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)};
   ScheduleAttr given = op.getScheduleAttr();
   if (!given)
     given = ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {});
   if (failed(checkInstructions(op, target)) ||
       failed(checkKeys(op, given, target)))
     return failure();
-  std::optional<Plan> plan = findPlan(given, dims, target);
+  std::optional<Plan> plan = findPlan(op, given, dims, target);
   if (!plan)
     return reportMisfit(op, given, dims, target);
   std::optional<int64_t> producers;

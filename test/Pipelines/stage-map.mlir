@@ -8,7 +8,7 @@
 
 // CHECK: gpu.launch_func @causal_kernels::@causal_kernel
 // CHECK: gpu.func @causal_kernel
-// CHECK-SAME: fa.grid = ["((Sq + 127) / 128) * 8", "1", "1"]
+// CHECK-SAME: fa.grid = ["(((Sq + 127) / 128) * 8)", "1", "1"]
 // CHECK-NOT: vector<128x
 // CHECK: fa.copy_aligned
 // CHECK: scf.for

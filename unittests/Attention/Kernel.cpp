@@ -291,6 +291,20 @@ RunResult Trial::runInstead(const std::string &ptx, Device &device) const {
   return std::move(*result);
 }
 
+RunResult Trial::runBlocks(int64_t count) const {
+  Program other = *program;
+  other.manifest.entries[0].launches[0].grid = {std::to_string(count), "1",
+                                                "1"};
+  RunSpec unchecked = spec;
+  unchecked.check = false;
+  Expected<RunResult> result = farun::run(other, unchecked, emulator());
+  if (!result) {
+    ADD_FAILURE() << result.error().str();
+    return RunResult();
+  }
+  return std::move(*result);
+}
+
 std::string Trial::refusal() const {
   Expected<RunResult> result = farun::run(*program, spec, emulator());
   if (result)

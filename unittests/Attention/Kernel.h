@@ -138,6 +138,9 @@ public:
   /// Runs `ptx` in the place of the kernel's text. Whatever comes of it is the
   /// result; only a run that does not begin fails the test.
   RunResult runInstead(const std::string &ptx, Device &device) const;
+  /// Runs the first blocks of the grid alone, without a look at the oracle:
+  /// what others would have written stays NaN.
+  RunResult runBlocks(int64_t count) const;
   /// The message of a run that must not begin.
   std::string refusal() const;
 

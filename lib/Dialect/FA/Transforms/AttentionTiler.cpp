@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -133,8 +134,26 @@ FailureOr<scf::ForallOp> AttentionTiler::run() {
   forall->setAttr(kScheduleAttr, schedule);
   b.setInsertionPoint(forall.getTerminator());
   ValueRange ids = forall.getInductionVars();
-  emitBlock(ids[0], ids[1], ids[2]);
-  return forall;
+  BlockVisibility visibility = emitBlock(ids[0], ids[1], ids[2]);
+  if (!visibility.growsWithRows)
+    return forall;
+  return orderLongestFirst(b, forall, [&] { return emitSection(); });
+}
+
+/// Half of the cache for K and V.
+HeadSection AttentionTiler::emitSection() {
+  int64_t element = llvm::divideCeil(
+      getElementTypeOrSelf(op.getKey()).getIntOrFloatBitWidth(), 8);
+  return {b.toI32(get(views.keys)), emitGroup(),
+          target.l2Bytes / 2 / ((dims.D + dims.Dv) * element)};
+}
+
+/// Heads of Q for one of K and V; there are heads where this is asked.
+Value AttentionTiler::emitGroup() {
+  if (int64_t group = dims.group(); !ShapedType::isDynamic(group))
+    return b.i32(group);
+  return b.create<arith::DivUIOp>(b.toI32(get(views.queryHeads)),
+                                  b.toI32(get(views.kvHeads)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -355,7 +374,8 @@ void AttentionTiler::writeState(Value value, Value memref) {
                                     ArrayRef<bool>(inBounds));
 }
 
-void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
+BlockVisibility AttentionTiler::emitBlock(Value batch, Value head,
+                                          Value index) {
   BlockContext block;
   block.batch = batch;
   block.head = head;
@@ -381,6 +401,7 @@ void AttentionTiler::emitBlock(Value batch, Value head, Value index) {
   if (op.getSink())
     block.sink = b.create<memref::LoadOp>(op.getSink(), head);
   emitEnd(block, emitLoops(block));
+  return block.visibility;
 }
 
 //===----------------------------------------------------------------------===//

@@ -17,6 +17,7 @@
 #include "OnlineSoftmax.h"
 #include "Scores.h"
 #include "TileBuilder.h"
+#include "TileOrder.h"
 #include "Visibility.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Target/TargetInfo.h"
@@ -62,8 +63,8 @@ struct RowState {
 /// Writes the tile program of one fa.attention in front of it.
 class AttentionTiler {
 public:
-  AttentionTiler(AttentionOp op, TraceArguments trace)
-      : op(op), trace(trace), b(op.getLoc(), op),
+  AttentionTiler(AttentionOp op, TraceArguments trace, const TargetInfo &target)
+      : op(op), trace(trace), target(target), b(op.getLoc(), op),
         schedule(op.getScheduleAttr()), dims(op.getDims()),
         tileQ(*schedule.getTileQ()), tileKV(*schedule.getTileKv()),
         paddedD(llvm::alignTo(dims.D, kProductDepth)),
@@ -79,8 +80,11 @@ private:
   FailureOr<Value> emitScorePlanes(Value operand);
   Value emitBroadcast(Value memref);
 
+  HeadSection emitSection();
+  Value emitGroup();
+
   // One block of query rows.
-  void emitBlock(Value batch, Value head, Value block);
+  BlockVisibility emitBlock(Value batch, Value head, Value block);
   SequenceLengths emitLengths(Value batch);
   Value emitLength(Value lengths, Value batch, const Extent &extent);
   Value emitKVHead(Value head);
@@ -138,6 +142,7 @@ private:
 
   AttentionOp op;
   TraceArguments trace;
+  const TargetInfo &target;
   TileBuilder b;
   ScheduleAttr schedule;
   AttentionDims dims;

@@ -9,7 +9,8 @@
 // schedule becomes a tile program:
 //
 //   views      every operand as [B, H, S, D], whatever its layout;
-//   scf.forall one iteration for each (b, h, block of query rows). In it:
+//   scf.forall one iteration for each (b, h, block of query rows), by one
+//              number where some should come first  (TileOrder.h). In it:
 //     (a) lengths and visibility of these rows              (Visibility.h)
 //     (b) the planes of this head; the tile of Q
 //     (c) m, l, u in workgroup memory
@@ -47,7 +48,10 @@ FailureOr<scf::ForallOp> mlir::fa::tileAttention(RewriterBase &rewriter,
                                                  TraceArguments trace) {
   if (failed(checkTileable(op)))
     return failure();
-  FailureOr<scf::ForallOp> forall = AttentionTiler(op, trace).run();
+  const TargetInfo *target = lookupModuleTarget(op);
+  if (!target)
+    return failure();
+  FailureOr<scf::ForallOp> forall = AttentionTiler(op, trace, *target).run();
   if (failed(forall))
     return failure();
   rewriter.eraseOp(op);

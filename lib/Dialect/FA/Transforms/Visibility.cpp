@@ -283,6 +283,9 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
                       : rangesFromStart(b, fullEnd, end);
   if (elements.region || elements.keySegments)
     ElementClassifier(b, result, tileQ, tileKV).run();
+  // Behind a lower bound, which grows too, a row's keys are about as many.
+  result.growsWithRows =
+      !any.lo && (first.hi != last.hi || result.isRegionClassified);
   return result;
 }
 

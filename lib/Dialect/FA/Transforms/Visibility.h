@@ -100,6 +100,9 @@ struct BlockVisibility {
   /// Whether full blocks are those that the region shows too; that segments
   /// show them always holds.
   bool isRegionClassified = false;
+  /// Whether later rows see more keys; taken so where a region hides blocks,
+  /// which most do of the future.
+  bool growsWithRows = false;
 };
 
 /// Emits the interval of the keys that `row` (an i32 or a vector of i32) sees.

@@ -86,11 +86,12 @@ def FATileAttention : Pass<"fa-tile-attention", "func::FuncOp"> {
   let summary = "attention becomes a loop over blocks of keys";
   let description = [{
     Replaces each `fa.attention` on memrefs with a complete schedule by its tile
-    program: one iteration of `scf.forall` for each block of query rows, in it
-    loops over the blocks of keys that some row sees. They carry m, l and u in
-    workgroup memory. Blocks that every row sees are in a loop without mask
-    code (`fa.blocks = "full"`). Rows whose u comes out NaN or infinite are
-    computed again behind them, key by key.
+    program: one iteration of `scf.forall` for each block of query rows (by one
+    number, longest first, where later rows see more keys), in it loops over the
+    blocks of keys that some row sees. They carry m, l and u in workgroup memory.
+    Blocks that every row sees are in a loop without mask code
+    (`fa.blocks = "full"`). Rows whose u comes out NaN or infinite are computed
+    again behind them, key by key.
 
     ```mlir
     fa.attention %q, %k, %v masks [#fa.causal<top_left>] outs(%o : ...) {schedule = ...} : ...

@@ -229,6 +229,9 @@ void IntegerEvaluator::runIf(scf::IfOp op,
 void IntegerEvaluator::run(Block &block,
                            function_ref<void(scf::ForOp)> onLoop) {
   for (Operation &op : block.without_terminator()) {
+    // Set by who asks.
+    if (op.hasAttr(kPlaceAttr))
+      continue;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (loop->hasAttr(kBlocksAttr))
         runLoopOverBlocks(loop, onLoop);
@@ -251,7 +254,8 @@ void IntegerEvaluator::run(Block &block,
 
 namespace {
 
-/// Draws one scf.forall over (batch, head, block of queries).
+/// Draws one scf.forall over (batch, head, block of queries), or over a number
+/// that says all three.
 class MapDrawer {
 public:
   MapDrawer(IntegerEvaluator &evaluator, scf::ForallOp forall,
@@ -259,6 +263,13 @@ public:
       : evaluator(evaluator), forall(forall) {
     map.tileQ = *schedule.getTileQ();
     map.tileKV = *schedule.getTileKv();
+    llvm::append_range(place, forall.getInductionVars());
+    if (place.size() != 1)
+      return;
+    place.resize(3);
+    for (Operation &op : *forall.getBody())
+      if (auto dim = op.getAttrOfType<IntegerAttr>(kPlaceAttr))
+        place[dim.getInt()] = op.getResult(0);
   }
 
   FailureOr<BlockMap> draw(int64_t batch, int64_t head);
@@ -270,6 +281,7 @@ private:
 
   IntegerEvaluator &evaluator;
   scf::ForallOp forall;
+  SmallVector<Value> place; // batch, head, block of queries
   BlockMap map;
 };
 
@@ -285,17 +297,25 @@ InFlightDiagnostic MapDrawer::unknown() {
 }
 
 FailureOr<int64_t> MapDrawer::extent(unsigned number) {
-  OpFoldResult bound = forall.getMixedUpperBound()[number];
-  std::optional<int64_t> extent = getConstantIntValue(bound);
-  if (auto value = dyn_cast<Value>(bound); value && !extent)
-    extent = evaluator.get(value);
+  std::optional<int64_t> extent;
+  if (forall.getRank() == 1) {
+    static constexpr StringLiteral names[] = {"B", "Hq", "Sq"};
+    extent = evaluator.extentOf(names[number]);
+    if (extent && number == 2)
+      extent = llvm::divideCeil(*extent, map.tileQ);
+  } else {
+    OpFoldResult bound = forall.getMixedUpperBound()[number];
+    extent = getConstantIntValue(bound);
+    if (auto value = dyn_cast<Value>(bound); value && !extent)
+      extent = evaluator.get(value);
+  }
   if (!extent)
     return unknown();
   return *extent;
 }
 
 LogicalResult MapDrawer::drawRow(int64_t number) {
-  evaluator.set(forall.getInductionVar(2), number);
+  evaluator.set(place[2], number);
   std::string row;
   LogicalResult result = success();
   evaluator.run(*forall.getBody(), [&](scf::ForOp loop) {
@@ -331,8 +351,8 @@ FailureOr<BlockMap> MapDrawer::draw(int64_t batch, int64_t head) {
   if (failed(check("batch", batch, *batches)) ||
       failed(check("head", head, *heads)))
     return failure();
-  evaluator.set(forall.getInductionVar(0), batch);
-  evaluator.set(forall.getInductionVar(1), head);
+  evaluator.set(place[0], batch);
+  evaluator.set(place[1], head);
   for (int64_t number = 0; number < *rows; ++number)
     if (failed(drawRow(number)))
       return failure();

@@ -61,7 +61,7 @@ TEST(TileOrder, LongestFirstThroughAllHeadsThatTheCacheHolds) {
 }
 
 TEST(TileOrder, SectionsOfHeadsWhoseKeysTheCacheHolds) {
-  // Half of either target's cache holds K and V of one head, and of no two.
+  // The cache holds K and V of one head, and of no two.
   Form form{.headDim = 256,
             .valueDim = 256,
             .clauses = "masks [#fa.causal<top_left>]",

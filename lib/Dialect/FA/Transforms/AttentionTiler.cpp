@@ -140,12 +140,11 @@ FailureOr<scf::ForallOp> AttentionTiler::run() {
   return orderLongestFirst(b, forall, [&] { return emitSection(); });
 }
 
-/// Half of the cache for K and V.
 HeadSection AttentionTiler::emitSection() {
   int64_t element = llvm::divideCeil(
       getElementTypeOrSelf(op.getKey()).getIntOrFloatBitWidth(), 8);
   return {b.toI32(get(views.keys)), emitGroup(),
-          target.l2Bytes / 2 / ((dims.D + dims.Dv) * element)};
+          kCacheBytes / ((dims.D + dims.Dv) * element)};
 }
 
 /// Heads of Q for one of K and V; there are heads where this is asked.

@@ -63,8 +63,8 @@ struct RowState {
 /// Writes the tile program of one fa.attention in front of it.
 class AttentionTiler {
 public:
-  AttentionTiler(AttentionOp op, TraceArguments trace, const TargetInfo &target)
-      : op(op), trace(trace), target(target), b(op.getLoc(), op),
+  AttentionTiler(AttentionOp op, TraceArguments trace)
+      : op(op), trace(trace), b(op.getLoc(), op),
         schedule(op.getScheduleAttr()), dims(op.getDims()),
         tileQ(*schedule.getTileQ()), tileKV(*schedule.getTileKv()),
         paddedD(llvm::alignTo(dims.D, kProductDepth)),
@@ -142,7 +142,6 @@ private:
 
   AttentionOp op;
   TraceArguments trace;
-  const TargetInfo &target;
   TileBuilder b;
   ScheduleAttr schedule;
   AttentionDims dims;

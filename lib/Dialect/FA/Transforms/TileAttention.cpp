@@ -48,10 +48,7 @@ FailureOr<scf::ForallOp> mlir::fa::tileAttention(RewriterBase &rewriter,
                                                  TraceArguments trace) {
   if (failed(checkTileable(op)))
     return failure();
-  const TargetInfo *target = lookupModuleTarget(op);
-  if (!target)
-    return failure();
-  FailureOr<scf::ForallOp> forall = AttentionTiler(op, trace, *target).run();
+  FailureOr<scf::ForallOp> forall = AttentionTiler(op, trace).run();
   if (failed(forall))
     return failure();
   rewriter.eraseOp(op);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileOrder.h"
+#include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -57,9 +58,13 @@ static SmallVector<Value> emitPlace(TileBuilder &b, Value number,
   Value here = n.min(inSection, n.sub(heads, first));
   Value head = n.add(first, n.rem(rest, here));
   Value block = n.sub(n.sub(blocks, b.i32(1)), n.div(rest, here));
-  return llvm::map_to_vector(
-      SmallVector<Value>{n.div(head, sizes[1]), n.rem(head, sizes[1]), block},
-      [&](Value value) { return b.toIndex(value); });
+  SmallVector<Value> place;
+  for (auto [dim, value] : llvm::enumerate(SmallVector<Value>{
+           n.div(head, sizes[1]), n.rem(head, sizes[1]), block})) {
+    place.push_back(b.create<arith::IndexCastOp>(b.getIndexType(), value));
+    place.back().getDefiningOp()->setAttr(kPlaceAttr, b.getI64IntegerAttr(dim));
+  }
+  return place;
 }
 
 scf::ForallOp

@@ -14,8 +14,8 @@
 // - Blocks of rows that run at the same time should read the same K and V, or
 //   those of so few heads that the L2 cache holds them. Heads of a group follow
 //   each other, and longest first goes through a section of heads whose K and V
-//   half of the cache holds, then through the next section. Sections are as
-//   few and as equal as may be:
+//   the cache holds beside others, then through the next section. Sections are
+//   as few and as equal as may be:
 //
 //      section 0: heads 0..3        section 1: heads 4..7
 //      head   0  1  2  3            4  5  6  7
@@ -36,6 +36,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::fa {
+
+/// For K and V: half of the L2 cache of an H100. Less than there is costs a few
+/// idle multiprocessors, more than there is reads of memory; nothing depends on
+/// it but time.
+inline constexpr int64_t kCacheBytes = 25 << 20;
 
 /// What decides about sections, as i32 in the program.
 struct HeadSection {

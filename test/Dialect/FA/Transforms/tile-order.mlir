@@ -8,16 +8,16 @@
 !q = memref<2x12x640x64xf16>
 !kv = memref<2x4x32768x64xf16>
 module attributes {fa.target = "sm_80"} {
-// Half of 40 MiB holds 81920 keys of 64 + 64 halves, so 2 heads of 32768, and
-// of Q three times as many: 6 of 24. 10 blocks of rows each: 60 in a section.
+// 25 MiB hold 102400 keys of 64 + 64 halves, so 3 heads of 32768, and
+// of Q three times as many: 9 of 24. 10 blocks of rows each: 90 in a section.
 // CHECK-LABEL: func.func @sections
 // CHECK:       scf.forall (%[[X:.*]]) in (240) {
 // CHECK:         %[[N:.*]] = arith.index_cast %[[X]] : index to i32
-// CHECK:         %[[SECTION:.*]] = arith.divui %[[N]], %c60_i32
-// CHECK:         %[[FIRST:.*]] = arith.muli %[[SECTION]], %c6_i32
-// CHECK:         %[[REST:.*]] = arith.remui %[[N]], %c60_i32
+// CHECK:         %[[SECTION:.*]] = arith.divui %[[N]], %c90_i32
+// CHECK:         %[[FIRST:.*]] = arith.muli %[[SECTION]], %c9_i32
+// CHECK:         %[[REST:.*]] = arith.remui %[[N]], %c90_i32
 // CHECK:         %[[LEFT:.*]] = arith.subi %c24_i32{{.*}}, %[[FIRST]]
-// CHECK:         %[[HERE:.*]] = arith.minui %[[LEFT]], %c6_i32
+// CHECK:         %[[HERE:.*]] = arith.minui %[[LEFT]], %c9_i32
 // CHECK:         %[[OF_SECTION:.*]] = arith.remui %[[REST]], %[[HERE]]
 // CHECK:         %[[HEAD:.*]] = arith.addi %[[FIRST]], %[[OF_SECTION]]
 // CHECK:         %[[BACK:.*]] = arith.divui %[[REST]], %[[HERE]]

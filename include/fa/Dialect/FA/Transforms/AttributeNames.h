@@ -43,6 +43,10 @@ inline constexpr llvm::StringLiteral kShapeAttr = "fa.shape";
 /// scf.forall of a tile program: its complete #fa.schedule.
 inline constexpr llvm::StringLiteral kScheduleAttr = "fa.schedule";
 
+/// In a tile program whose iterations have one number: the values that say which
+/// batch (0), head (1) and block of rows (2) it is. Set by the tile stage.
+inline constexpr llvm::StringLiteral kPlaceAttr = "fa.place";
+
 /// scf.for over K/V blocks: "full" (no mask code), "partial", or "exact"
 /// (masks, and scores of any size).
 inline constexpr llvm::StringLiteral kBlocksAttr = "fa.blocks";

@@ -40,7 +40,8 @@ bool isTileOp(Operation *op) {
              PairsAlignedOp, CommitCopiesOp, WaitCopiesOp, TraceStateOp,
              WarpRolesOp, InitBarriersOp, ArriveOp, WaitBarrierOp, TensorMapOp,
              HasTensorMapOp, BulkCopyOp, FenceAsyncOp, IssueProductOp,
-             WaitProductsOp, TurnOp, WarpgroupBarrierOp, BulkStoreOp>(op);
+             WaitProductsOp, TurnOp, WarpgroupBarrierOp, BulkStoreOp,
+             MultiprocessorsOp>(op);
 }
 
 /// Calls `check` with each type of a result or block argument under `root`.

@@ -108,6 +108,7 @@ std::unique_ptr<Device> openMachine(const char *order, const char *checkers) {
   options.order = order;
   options.sanitize = checkers;
   options.maxInstructions = 1 << 22;
+  options.multiprocessors = 1; // which does all tiles of a persistent kernel
   return openEmulator(options);
 }
 
@@ -251,6 +252,69 @@ const MutationCase kLanesCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Compiled, HopperLanesMutation,
                          testing::ValuesIn(kLanesCases),
+                         [](const auto &i) { return i.param.name; });
+
+//===----------------------------------------------------------------------===//
+// One tile after the other
+//===----------------------------------------------------------------------===//
+
+Form persistentGroups() {
+  Form form = twoGroups();
+  form.schedule += ",persistent=true";
+  return form;
+}
+
+class HopperPersistentMutation : public testing::TestWithParam<MutationCase> {};
+
+TEST_P(HopperPersistentMutation, IsCaught) {
+  Trial trial(persistentGroups(), {1, 1, 1, 384, 165});
+  expectCaught(trial.seed(44), GetParam());
+}
+
+TEST(HopperPersistentMutationSubject, IsClean) {
+  Trial trial(persistentGroups(), {1, 1, 1, 384, 165});
+  trial.seed(44);
+  RunResult result =
+      trial.runInstead(trial.kernel().ptx, *openMachine("reverse", "all"));
+  EXPECT_FALSE(result.failure);
+  EXPECT_TRUE(result.diagnostics.empty());
+  EXPECT_EQ(counter(result, "ctas"), 1);
+}
+
+// The producer of Q comes last, and waits last.
+constexpr int kEmptyQuery = 14;
+// Consumers give Q back where their loop ends, which the text has in front.
+constexpr int kGiveQueryBack = 1;
+
+const MutationCase kPersistentCases[] = {
+    {"noWaitForTheQueryGivenBack",
+     drop(kWait + " @!done bra\\.uni wait_\\d+; \\}", kEmptyQuery), "mbarrier"},
+    {"queryIsNotGivenBack", drop(kArrive, kGiveQueryBack), "deadlock"},
+    {"queryIsGivenBackTwice", edit(kArrive, "$& $&", kGiveQueryBack),
+     "mbarrier"},
+    {"queryIsGivenBackByOneGroup", edit(kInit + "8;", "$1, 4;"), "mbarrier"},
+    {"queryIsGivenBackBeforeTheStoreHasReadIt",
+     drop("cp\\.async\\.bulk\\.wait_group\\.read 0;"), "async-wait"},
+    {"queryPhaseBeginsAnewWithEachTile",
+     edit(kWait,
+          "{ .reg .pred done; .reg .b32 zero; mov.b32 zero, 0; $1, zero;",
+          Query),
+     "async-wait"},
+    {"consumersCountAnewWithEachTile",
+     edit("add\\.s32 \t(%r\\d+), %r\\d+, %r\\d+;"
+          "(\\s+add\\.s32 \t(%r\\d+), \\3, 1;\\s+add\\.s64)",
+          "mov.b32 \t$1, 0;$2"),
+     "async-wait"},
+    {"producerCountsAnewWithEachTile",
+     edit("add\\.s32 \t(%r\\d+), %r\\d+, %r\\d+;"
+          "(\\s+add\\.s64 \t(%rd\\d+), \\3, %rd\\d+;\\s+setp\\.lt)",
+          "mov.b32 \t$1, 0;$2"),
+     "deadlock"},
+    {"producersOfTheQueryMeetToo", edit(kNoted, "$01320$031, 0, any;", kAll),
+     "deadlock"},
+};
+INSTANTIATE_TEST_SUITE_P(Compiled, HopperPersistentMutation,
+                         testing::ValuesIn(kPersistentCases),
                          [](const auto &i) { return i.param.name; });
 
 //===----------------------------------------------------------------------===//

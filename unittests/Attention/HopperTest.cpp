@@ -21,14 +21,6 @@ namespace {
 
 constexpr const char *kCausal = "masks [#fa.causal<bottom_right>]";
 
-double counter(const RunResult &result, const std::string &name) {
-  for (const auto &[key, value] : result.counters)
-    if (key == name)
-      return value;
-  ADD_FAILURE() << "no counter '" << name << "'";
-  return 0;
-}
-
 Device &countingEmulator() {
   static std::unique_ptr<Device> device = [] {
     DeviceOptions options;
@@ -36,30 +28,6 @@ Device &countingEmulator() {
     return openEmulator(options);
   }();
   return *device;
-}
-
-/// All checkers on: nothing found, the answers within their bounds, and the
-/// same bits in each of these orders.
-void expectNothingFound(const Trial &trial, int numRandomOrders) {
-  std::vector<std::string> orders = {"round-robin", "reverse"};
-  for (int seed = 1; seed <= numRandomOrders; ++seed)
-    orders.push_back("random:" + std::to_string(seed));
-  std::vector<std::byte> first;
-  for (const std::string &order : orders) {
-    DeviceOptions options;
-    options.order = order;
-    options.sanitize = "all";
-    std::unique_ptr<Device> device = openEmulator(options);
-    RunResult result =
-        first.empty() ? trial.run(*device) : trial.runUnchecked(*device);
-    for (const std::string &line : result.diagnostics)
-      ADD_FAILURE() << order << ": " << line;
-    if (first.empty())
-      first = bits(result);
-    EXPECT_TRUE(bits(result) == first) << order;
-    if (testing::Test::HasFailure())
-      return;
-  }
 }
 
 //===----------------------------------------------------------------------===//

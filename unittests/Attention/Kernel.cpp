@@ -327,9 +327,40 @@ RunResult Trial::expect(const Values &out, const Values &lse) const {
   return run();
 }
 
+void expectNothingFound(const Trial &trial, int numRandomOrders,
+                        const DeviceOptions &base) {
+  std::vector<std::string> orders = {"round-robin", "reverse"};
+  for (int seed = 1; seed <= numRandomOrders; ++seed)
+    orders.push_back("random:" + std::to_string(seed));
+  std::vector<std::byte> first;
+  for (const std::string &order : orders) {
+    DeviceOptions options = base;
+    options.order = order;
+    options.sanitize = "all";
+    std::unique_ptr<Device> device = openEmulator(options);
+    RunResult result =
+        first.empty() ? trial.run(*device) : trial.runUnchecked(*device);
+    for (const std::string &line : result.diagnostics)
+      ADD_FAILURE() << order << ": " << line;
+    if (first.empty())
+      first = bits(result);
+    EXPECT_TRUE(bits(result) == first) << order;
+    if (testing::Test::HasFailure())
+      return;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Results
 //===----------------------------------------------------------------------===//
+
+double counter(const RunResult &result, const std::string &name) {
+  for (const auto &[key, value] : result.counters)
+    if (key == name)
+      return value;
+  ADD_FAILURE() << "no counter '" << name << "'";
+  return 0;
+}
 
 std::vector<std::byte> bits(const RunResult &result) {
   std::vector<std::byte> all;

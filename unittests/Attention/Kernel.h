@@ -160,6 +160,14 @@ private:
   RunSpec spec;
 };
 
+/// All checkers on: nothing found, the answers within their bounds, and the
+/// same bits in each of these orders and two more.
+void expectNothingFound(const Trial &trial, int numRandomOrders,
+                        const DeviceOptions &options = {});
+
+/// A counter of the run by its name.
+double counter(const RunResult &result, const std::string &name);
+
 /// The bytes of all results, one after another.
 std::vector<std::byte> bits(const RunResult &result);
 

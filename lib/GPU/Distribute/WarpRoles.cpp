@@ -11,6 +11,7 @@
 #include "../MMA/Wgmma.h"
 #include "LaneEmitter.h"
 #include "fa/Support/TensorMap.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -25,7 +26,8 @@ LogicalResult LaneEmitter::emitWarpRoles(WarpRolesOp op) {
            << numThreads / kWarpSize;
   llvm::SaveAndRestore saveMeeting(meetingWarps, int64_t(0));
   for (auto [role, region] : llvm::enumerate(op.getRoles()))
-    if (!region.front().empty())
+    if (region.walk([](AnyNotedOp) { return WalkResult::interrupt(); })
+            .wasInterrupted())
       meetingWarps += op.getWarps()[role];
   int64_t launched = getLaunchRegisters(numThreads);
   for (auto [role, region] : llvm::enumerate(op.getRoles())) {
@@ -65,6 +67,11 @@ LogicalResult LaneEmitter::emitAnyNoted(AnyNotedOp op) {
                   ? createBarrierAny(b, op.getLoc(), op.getNoted())
                   : createBarrierAnyOf(b, op.getLoc(), op.getNoted(),
                                        meetingWarps * kWarpSize);
+  // What follows from it is carried on, stages of rings and so descriptors. To
+  // ptxas a vote is the same for all lanes, where a barrier's answer is not.
+  if (isa<scf::ForOp>(op->getParentOp()))
+    any = NVVM::VoteSyncOp::create(b, b.getI1Type(), constantI32(-1), any,
+                                   NVVM::VoteSyncKind::any);
   op.getResult().replaceAllUsesWith(any);
   dead.push_back(op);
   return success();

@@ -44,6 +44,8 @@ func.func @barriers(%b: memref<2xi64, #wg>, %stage: index, %p: i32, %l: vector<1
 
 // CHECK-LABEL: func.func @copies
 func.func @copies(%k: memref<?x?x?x64xf16>, %sK: memref<2x96x64xf16, #wg>, %full: memref<2xi64, #wg>, %i: index) -> i1 {
+  // CHECK: fa.multiprocessors
+  %n = fa.multiprocessors
   // CHECK: %[[MAP:.*]] = fa.tensor_map %{{.*}} box [1, 1, 96, 64] : memref<?x?x?x64xf16> -> !llvm.ptr
   %map = fa.tensor_map %k box [1, 1, 96, 64] : memref<?x?x?x64xf16> -> !llvm.ptr
   // CHECK: %[[HAS:.*]] = fa.has_tensor_map %[[MAP]] : !llvm.ptr

@@ -226,7 +226,8 @@ LogicalResult ScheduleAttr::verify(
     std::optional<int64_t> tileKV, std::optional<int64_t> warps,
     std::optional<int64_t> stages, std::optional<StateKind>,
     std::optional<int64_t> splits, std::optional<QueryKind>,
-    std::optional<bool>, std::optional<int64_t> producers) {
+    std::optional<bool>, std::optional<int64_t> producers,
+    std::optional<bool>) {
   std::pair<StringRef, std::optional<int64_t>> keys[] = {{"tile_q", tileQ},
                                                          {"tile_kv", tileKV},
                                                          {"warps", warps},

@@ -8,6 +8,7 @@
 #include "KernelArguments.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
+#include "fa/Support/ExtentExpression.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -402,6 +403,8 @@ FailureOr<std::string> KernelArguments::getExtentText(Value host) {
     if (std::optional<int64_t> index = dim.getConstantIndex();
         index && hasDimension(dim.getSource(), *index))
       return getDimText(dim.getSource(), *index);
+  if (isa_and_nonnull<MultiprocessorsOp>(op))
+    return std::string(farun::kMultiprocessorsName);
   if (!op || op->getNumOperands() != 2)
     return failure();
   FailureOr<std::string> a = getExtentText(op->getOperand(0));

@@ -224,9 +224,12 @@ LogicalResult ProgramMapper::mapCaptures(KernelArguments &arguments) {
 LogicalResult ProgramMapper::mapBlockIds(KernelArguments &arguments) {
   Location loc = program.getLoc();
   SmallVector<Value> sizes;
-  for (OpFoldResult bound : program.getMixedUpperBound()) {
-    if (std::optional<int64_t> constant = getConstantIntValue(bound)) {
-      sizes.push_back(arith::ConstantIndexOp::create(builder, loc, *constant));
+  for (auto [dim, bound] : llvm::enumerate(program.getMixedUpperBound())) {
+    std::optional<int64_t> constant = getConstantIntValue(bound);
+    // Nothing divides by the first one.
+    if (constant || dim == 0) {
+      sizes.push_back(
+          arith::ConstantIndexOp::create(builder, loc, constant.value_or(0)));
       continue;
     }
     FailureOr<Value> size = arguments.getInKernel(cast<Value>(bound));
@@ -234,28 +237,13 @@ LogicalResult ProgramMapper::mapBlockIds(KernelArguments &arguments) {
       return failure();
     sizes.push_back(*size);
   }
-  // A grid has fewer than 2^31 blocks, and 32-bit divisions are far shorter.
-  Type i32 = builder.getI32Type();
-  auto narrow = [&](Value index) {
-    return builder.createOrFold<arith::IndexCastOp>(loc, i32, index);
-  };
-  auto widen = [&](Value number) {
-    return builder.createOrFold<arith::IndexCastUIOp>(
-        loc, builder.getIndexType(), number);
-  };
-  Value rest = narrow(gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x));
-  SmallVector<Value> ids = llvm::to_vector(program.getInductionVars());
-  for (int64_t dim = ids.size() - 1; dim > 0; --dim) {
-    Value size = narrow(sizes[dim]);
-    mapping.map(ids[dim],
-                widen(builder.createOrFold<arith::RemUIOp>(loc, rest, size)));
-    rest = builder.createOrFold<arith::DivUIOp>(loc, rest, size);
-  }
+  // A grid has fewer than 2^31 blocks.
+  Value number = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  SmallVector<Value> place = emitPlaceOf(builder, loc, number, sizes);
   // The only number of a dimension of extent 1, even where nothing divides.
-  Value first = isConstantIntValue(sizes.front(), 1)
-                    ? arith::ConstantIndexOp::create(builder, loc, 0)
-                    : widen(rest);
-  mapping.map(ids.front(), first);
+  if (isConstantIntValue(sizes.front(), 1))
+    place.front() = arith::ConstantIndexOp::create(builder, loc, 0);
+  mapping.map(program.getInductionVars(), place);
   return success();
 }
 

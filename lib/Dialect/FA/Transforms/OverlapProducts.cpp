@@ -446,7 +446,7 @@ struct FAOverlapProducts
         return success();
       for (auto roles : program.getBody()->getOps<WarpRolesOp>())
         if (failed(overlap(
-                roles.getRoles().front().front(),
+                getTileBody(roles.getRoles().front()),
                 schedule.takesTurns ? schedule.warps / kWarpsPerWarpgroup : 0)))
           return failure();
       return success();

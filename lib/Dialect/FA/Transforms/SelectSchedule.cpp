@@ -45,9 +45,6 @@ using namespace mlir::fa;
 /// fragments of K and V in flight.
 static constexpr int64_t kOtherRegisters = 24;
 
-/// Barriers of the rings, each array in a buffer of its own.
-static constexpr int64_t kBarrierBytes = 5 * 128 + kPanelAlignment;
-
 namespace {
 
 /// A complete schedule as numbers.
@@ -56,7 +53,7 @@ struct Plan {
   StateKind state;
   QueryKind query;
   int64_t producers; ///< 0, or a warpgroup beside those of `warps`
-  bool pingpong;
+  bool pingpong, persistent;
 };
 
 /// The head dimensions as tensor-core products see them.
@@ -82,6 +79,12 @@ static int64_t getPitchBytes(const Plan &plan, int64_t columns,
   return static_cast<int64_t>(llvm::PowerOf2Ceil(columns)) * bytesPerElement;
 }
 
+/// Barriers of the rings, each array in a buffer of its own: Q, K and V full,
+/// K and V empty, and Q where another tile follows.
+static int64_t getBarrierBytes(const Plan &plan) {
+  return (plan.persistent ? 6 : 5) * 128 + kPanelAlignment;
+}
+
 /// What a plan needs on this target.
 static Resources estimateResources(const Plan &plan, const HeadDims &dims) {
   int64_t keyPitch = getPitchBytes(plan, dims.d, dims.bytesPerElement);
@@ -90,7 +93,7 @@ static Resources estimateResources(const Plan &plan, const HeadDims &dims) {
   need.sharedBytes = plan.tileQ * keyPitch +
                      plan.stages * plan.tileKV * (keyPitch + valuePitch);
   if (plan.producers != 0)
-    need.sharedBytes += kBarrierBytes;
+    need.sharedBytes += getBarrierBytes(plan);
   if (plan.state == StateKind::Shared)
     need.sharedBytes += plan.tileQ * (1 + kLanesPerRow + dims.dv) * 4;
 
@@ -246,7 +249,7 @@ static void appendPlans(ScheduleAttr given, StateKind state,
     plan.state = state;
     plan.query = given.getQuery().value_or(QueryKind::Shared);
     plan.producers = 0;
-    plan.pingpong = false;
+    plan.pingpong = plan.persistent = false;
     plans.push_back(plan);
   }
 }
@@ -271,8 +274,15 @@ static void appendWarpgroupPlans(ScheduleAttr given, StateKind state,
                    state == StateKind::Registers &&
                    std::max(dims.d, dims.dv) <= 128;
     plan.pingpong = given.getPingpong().value_or(paysOff);
+    plan.persistent = given.getPersistent().value_or(false);
     plans.push_back(plan);
   }
+}
+
+/// Whether a key asks for what only programs with producers have.
+static bool needsProducers(ScheduleAttr given) {
+  return given.getPingpong().value_or(false) ||
+         given.getPersistent().value_or(false);
 }
 
 /// The plans that keep the keys of `given`, best first: where the state fits
@@ -286,7 +296,7 @@ static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
     for (StateKind state : {StateKind::Registers, StateKind::Shared}) {
       if (given.getState().value_or(state) != state ||
           given.getProducers().value_or(producers) != producers ||
-          (given.getPingpong().value_or(false) && producers == 0))
+          (needsProducers(given) && producers == 0))
         continue;
       if (producers == 0)
         appendPlans(given, state, dims, plans);
@@ -361,16 +371,20 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
       failed(require(given.getTileKv(), "tile_kv", 16, 16)) ||
       failed(require(given.getStages(), "stages", 1, 2)))
     return failure();
-  bool hasProducers = given.getProducers().value_or(0) != 0;
-  if ((hasProducers || given.getPingpong().value_or(false)) &&
+  StringRef key = given.getPersistent().value_or(false) ? "persistent = true"
+                  : given.getPingpong().value_or(false) ? "pingpong = true"
+                                                        : "producers = 4";
+  if ((given.getProducers().value_or(0) != 0 || needsProducers(given)) &&
       (!target.hasWarpgroupProducts ||
        getElementTypeOrSelf(op.getQuery()).isF32()))
     return op.emitOpError("schedule key ")
-           << (hasProducers ? "producers = 4" : "pingpong = true")
-           << " needs wgmma of f16 or bf16, "
+           << key << " needs wgmma of f16 or bf16, "
            << (target.hasWarpgroupProducts ? "found operands of f32 on "
                                            : "which is not on ")
            << target.name;
+  if (needsProducers(given) && given.getProducers() == 0)
+    return op.emitOpError("schedule key ")
+           << key << " needs producers = 4, found 0";
   int64_t maxWarps = target.maxThreadsPerBlock / kWarpSize;
   if (given.getWarps().value_or(1) > maxWarps)
     return op.emitOpError("schedule key warps = ")
@@ -420,6 +434,8 @@ static void appendPlan(InFlightDiagnostic &error, const Plan &plan) {
   if (plan.producers != 0)
     error << ", producers = " << plan.producers
           << ", pingpong = " << (plan.pingpong ? "true" : "false");
+  if (plan.persistent)
+    error << ", persistent = true";
 }
 
 /// How far a plan is beyond the target: the larger of the two ratios.
@@ -458,9 +474,9 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
   MLIRContext *context = op.getContext();
   ScheduleAttr placements = ScheduleAttr::get(
       context, {}, {}, {}, {}, given.getState(), {}, given.getQuery(),
-      given.getPingpong(), given.getProducers());
+      given.getPingpong(), given.getProducers(), given.getPersistent());
   ScheduleAttr nothing =
-      ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {});
+      ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
   for (ScheduleAttr keys : {placements, nothing}) {
     if (std::optional<Plan> other = findPlan(op, keys, dims, target)) {
       error << "; ";
@@ -488,7 +504,7 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
                 llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)};
   ScheduleAttr given = op.getScheduleAttr();
   if (!given)
-    given = ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {});
+    given = ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
   if (failed(checkInstructions(op, target)) ||
       failed(checkKeys(op, given, target)))
     return failure();
@@ -496,14 +512,16 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
   if (!plan)
     return reportMisfit(op, given, dims, target);
   std::optional<int64_t> producers;
-  std::optional<bool> pingpong;
+  std::optional<bool> pingpong, persistent;
   if (plan->producers != 0) {
     producers = plan->producers;
     pingpong = plan->pingpong;
+    if (plan->persistent)
+      persistent = true;
   }
   return ScheduleAttr::get(context, plan->tileQ, plan->tileKV, plan->warps,
                            plan->stages, plan->state, plan->splits, plan->query,
-                           pingpong, producers);
+                           pingpong, producers, persistent);
 }
 
 namespace {

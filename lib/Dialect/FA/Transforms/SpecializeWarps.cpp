@@ -23,6 +23,14 @@
 // tensor. Where there is no map, or where the source ends before the tensor
 // does and inside the tile (a sequence shorter than its buffer), the lanes of
 // the producer copy instead.
+//
+// A persistent program begins as many blocks of threads as run at once, and
+// each does one tile of the output after the other. Then every role is a loop
+// over tiles, in which what depends on the tile is computed by each for itself.
+// The rings go on from tile to tile: n is carried. Q becomes a ring of one,
+// whose n is the number of the tile; a producer of its own fills it as soon as
+// all consumers have given it back, while K and V of the next tile come
+// already.
 //===----------------------------------------------------------------------===//
 
 #include "BlockCopies.h"
@@ -53,8 +61,17 @@ namespace {
 struct Ring {
   memref::AllocOp tile; ///< as fa-promote-tiles made it; goes
   int64_t stages;
-  Value tiles;       ///< the ring; the tile itself where it is filled once
+  Value tiles;       ///< the ring; the tile itself where there is one
   Value full, empty; ///< barriers; no empty one where it is filled once
+};
+
+/// The loop over the tiles of a block of threads, in one role.
+struct TileLoop {
+  scf::ForOp loop;
+
+  /// How many blocks of K and V, and how many tiles, went before: i32.
+  Value getBlocksBefore() { return loop.getRegionIterArg(0); }
+  Value getTilesBefore() { return loop.getRegionIterArg(1); }
 };
 
 class WarpSpecializer {
@@ -67,16 +84,31 @@ public:
 private:
   LogicalResult matchResident();
   Ring makeRing(CopyTileOp copy, int64_t stages);
-  Value makeBarriers(int64_t number, int64_t count);
+  Value makeBarriers(int64_t number);
   void makeTensorMap(CopyTileOp copy);
   WarpRolesOp createRoles();
   void numberBlocks();
 
+  // Of a persistent program.
+  void loopOverTiles();
+  SmallVector<Operation *> takeDependentOnTile();
+  scf::ForallOp createWorkers(ValueRange sizes);
+  TileLoop createTileLoop(Region &role);
+  void closeTileLoop(TileLoop tiles, Value blocksAfter);
+  Value emitBlocksAfter();
+  /// The parity that Q's consumers wait for, and with `before` its producer.
+  Value emitTileParity(TileLoop tiles, bool before);
+
   void moveToConsumers();
+  void waitForResident();
   void rewriteConsumerLoop(BlockCopies &block, Value base);
   void orderReads(scf::ForOp loop, Ring &ring, Value stage, Value parity);
 
-  void emitProducer(Block *producer);
+  TileLoop beginProducer(Region &role);
+  void endProducer(TileLoop tiles, Value blocksAfter);
+  void emitProducers(Value blocksAfter);
+  void emitResident(TileLoop tiles);
+  void emitStreams();
   void emitProducerLoop(BlockCopies &block, Value end, Value base);
   void emitFill(CopyTileOp copy, const Ring &ring, Value stage,
                 IRMapping &mapping);
@@ -112,6 +144,10 @@ private:
   DenseMap<Value, TensorPlace> places;
   SmallVector<Value> bases; // for each loop: n minus the block's number, i32
   WarpRolesOp roles;
+  Block *consumers = nullptr;      // what they do for one tile
+  TileLoop tiles;                  // around it, in a persistent program
+  Value numTiles;                  // of the output, of all
+  SmallVector<Operation *> ofTile; // of the consumers, for producers too
   IRMapping producerSide;
 };
 
@@ -129,23 +165,23 @@ LogicalResult WarpSpecializer::run() {
     rings.insert({copy.getDest(), makeRing(copy, 1)});
   for (CopyTileOp copy : blocks.front().copies)
     rings.insert({copy.getDest(), makeRing(copy, schedule.stages)});
+  roles = createRoles();
+  moveToConsumers();
+  if (schedule.isPersistent)
+    loopOverTiles();
   for (CopyTileOp copy : resident)
     makeTensorMap(copy);
   for (CopyTileOp copy : blocks.front().copies)
     makeTensorMap(copy);
-  roles = createRoles();
-  moveToConsumers();
   numberBlocks();
-  emitProducer(&roles.getRoles()[1].front());
+  Value blocksAfter = schedule.isPersistent ? emitBlocksAfter() : Value();
+  emitProducers(blocksAfter);
 
   for (auto [block, base] : llvm::zip_equal(blocks, bases))
     rewriteConsumerLoop(block, base);
-  builder.setInsertionPointToStart(&roles.getRoles()[0].front());
-  for (CopyTileOp copy : resident) {
-    Ring &ring = rings[copy.getDest()];
-    WaitBarrierOp::create(builder, loc(), ring.full, getIndex(0), i32(0));
-    copy.erase();
-  }
+  waitForResident();
+  if (schedule.isPersistent)
+    closeTileLoop(tiles, blocksAfter);
   for (auto &[tile, ring] : rings)
     if (ring.tiles != tile)
       ring.tile.erase();
@@ -177,7 +213,7 @@ LogicalResult WarpSpecializer::matchResident() {
   return success();
 }
 
-Value WarpSpecializer::makeBarriers(int64_t number, int64_t count) {
+Value WarpSpecializer::makeBarriers(int64_t number) {
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                           gpu::AddressSpace::Workgroup);
   auto type = MemRefType::get({number}, builder.getI64Type(),
@@ -201,9 +237,10 @@ Ring WarpSpecializer::makeRing(CopyTileOp copy, int64_t stages) {
         builder, ring.tile.getLoc(),
         MemRefType::get(shape, type.getElementType(),
                         MemRefLayoutAttrInterface(), type.getMemorySpace()));
-    ring.empty = makeBarriers(stages, schedule.warps);
   }
-  ring.full = makeBarriers(stages, 1);
+  if (!isResident || schedule.isPersistent)
+    ring.empty = makeBarriers(stages);
+  ring.full = makeBarriers(stages);
   return ring;
 }
 
@@ -242,15 +279,19 @@ WarpRolesOp WarpSpecializer::createRoles() {
       InitBarriersOp::create(builder, loc(), ring.empty, schedule.warps);
   }
   gpu::BarrierOp::create(builder, loc());
-  // The other warps of the producer's warpgroup have nothing to do.
-  int64_t idle = schedule.producers - 1;
+  // A warp for K and V, in a persistent program one for Q; the others of the
+  // producers' warpgroup have nothing to do.
+  SmallVector<int64_t> warps{schedule.warps, 1};
+  if (schedule.isPersistent)
+    warps.push_back(1);
+  warps.push_back(schedule.producers + 1 - static_cast<int64_t>(warps.size()));
   RegisterShares shares =
       getRegisterShares(schedule.warps / kWarpsPerWarpgroup);
-  auto created = WarpRolesOp::create(
-      builder, loc(), ArrayRef<int64_t>{schedule.warps, 1, idle},
-      builder.getDenseI64ArrayAttr(
-          {shares.consumer, shares.producer, shares.producer}),
-      /*rolesCount=*/3);
+  SmallVector<int64_t> registers(warps.size(), shares.producer);
+  registers.front() = shares.consumer;
+  auto created = WarpRolesOp::create(builder, loc(), warps,
+                                     builder.getDenseI64ArrayAttr(registers),
+                                     /*rolesCount=*/warps.size());
   for (Region &region : created.getRoles())
     region.emplaceBlock();
   return created;
@@ -267,9 +308,10 @@ static bool isOnPositions(Operation &op) {
 }
 
 /// Everything behind the roles, and what before them is neither arithmetic on
-/// positions nor a buffer nor read by both sides.
+/// positions nor a buffer nor read by both sides. Producers do not come to a
+/// barrier behind the loops; it is for rows of state, which a warp has alone.
 void WarpSpecializer::moveToConsumers() {
-  Block *consumers = &roles.getRoles()[0].front();
+  consumers = &roles.getRoles()[0].front();
   SmallVector<Operation *> moving;
   bool isBehind = false;
   for (Operation &op : program.getBody()->without_terminator()) {
@@ -282,9 +324,143 @@ void WarpSpecializer::moveToConsumers() {
     if (isBehind || !isForBoth)
       moving.push_back(&op);
   }
-  for (Operation *op : moving)
+  for (Operation *op : moving) {
     op->moveBefore(consumers, consumers->end());
+    if (!isa<gpu::BarrierOp>(op))
+      continue;
+    builder.setInsertionPoint(op);
+    WarpgroupBarrierOp::create(builder, op->getLoc());
+    op->erase();
+  }
 }
+
+/// Before the first read of what is filled once for a tile, which in a
+/// persistent program is given back at the tile's end.
+void WarpSpecializer::waitForResident() {
+  for (CopyTileOp copy : resident) {
+    Ring &ring = rings[copy.getDest()];
+    builder.setInsertionPointToStart(consumers);
+    Value parity =
+        ring.empty ? emitTileParity(tiles, /*before=*/false) : i32(0);
+    WaitBarrierOp::create(builder, loc(), ring.full, getIndex(0), parity);
+    builder.setInsertionPointToEnd(consumers);
+    if (ring.empty)
+      ArriveOp::create(builder, loc(), ring.empty, getIndex(0), Value());
+    copy.erase();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tile after tile
+//===----------------------------------------------------------------------===//
+
+/// One iteration for each block of threads that runs at once; each takes every
+/// tile whose number is its own and then so many more. Takes over the body.
+scf::ForallOp WarpSpecializer::createWorkers(ValueRange sizes) {
+  numTiles = sizes.front();
+  for (Value size : sizes.drop_front())
+    numTiles = builder.createOrFold<arith::MulIOp>(loc(), numTiles, size);
+  Value most =
+      MultiprocessorsOp::create(builder, loc(), builder.getIndexType());
+  Value workers = arith::MinUIOp::create(builder, loc(), numTiles, most);
+  auto created = scf::ForallOp::create(
+      builder, loc(), ArrayRef<OpFoldResult>{workers}, /*outputs=*/ValueRange(),
+      /*mapping=*/std::nullopt);
+  created->setDiscardableAttrs(program->getDiscardableAttrDictionary());
+  Block *from = program.getBody(), *to = created.getBody();
+  to->getOperations().splice(std::prev(to->end()), from->getOperations(),
+                             from->begin(), std::prev(from->end()));
+  return created;
+}
+
+/// What stands before the roles and needs the tile's place, in order.
+SmallVector<Operation *> WarpSpecializer::takeDependentOnTile() {
+  DenseSet<Value> dependent(llvm::from_range, program.getInductionVars());
+  SmallVector<Operation *> taken;
+  for (Operation &op : *roles->getBlock()) {
+    if (&op == roles)
+      break;
+    bool depends = op.walk([&](Operation *nested) {
+                       return llvm::any_of(nested->getOperands(),
+                                           [&](Value operand) {
+                                             return dependent.contains(operand);
+                                           })
+                                  ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+                     }).wasInterrupted();
+    if (!depends)
+      continue;
+    dependent.insert_range(op.getResults());
+    taken.push_back(&op);
+  }
+  return taken;
+}
+
+TileLoop WarpSpecializer::createTileLoop(Region &role) {
+  builder.setInsertionPointToEnd(&role.front());
+  Value workers = gpu::GridDimOp::create(builder, loc(), gpu::Dimension::x);
+  auto loop = scf::ForOp::create(builder, loc(), program.getInductionVar(0),
+                                 numTiles, workers, ValueRange{i32(0), i32(0)});
+  loop->setAttr(kTilesAttr, builder.getUnitAttr());
+  builder.setInsertionPointToStart(loop.getBody());
+  return {loop};
+}
+
+void WarpSpecializer::closeTileLoop(TileLoop tiles, Value blocksAfter) {
+  builder.setInsertionPointToEnd(tiles.loop.getBody());
+  Value done =
+      arith::AddIOp::create(builder, loc(), tiles.getTilesBefore(), i32(1));
+  scf::YieldOp::create(builder, loc(), ValueRange{blocksAfter, done});
+}
+
+Value WarpSpecializer::emitTileParity(TileLoop tiles, bool before) {
+  Value number = tiles.getTilesBefore();
+  if (before)
+    number = arith::AddIOp::create(builder, loc(), number, i32(1));
+  return arith::AndIOp::create(builder, loc(), number, i32(1));
+}
+
+/// Puts a loop over tiles around what consumers do, and makes the program one
+/// over blocks of threads.
+void WarpSpecializer::loopOverTiles() {
+  scf::ForallOp old = program;
+  builder.setInsertionPoint(old);
+  SmallVector<Value> sizes = old.getUpperBound(builder);
+  SmallVector<Operation *> dependent = takeDependentOnTile();
+  SmallVector<Operation *> own;
+  for (Operation &op : *consumers)
+    own.push_back(&op);
+  program = createWorkers(sizes);
+  tiles = createTileLoop(roles.getRoles()[0]);
+  consumers = tiles.loop.getBody();
+  SmallVector<Value> place =
+      emitPlaceOf(builder, loc(), tiles.loop.getInductionVar(), sizes);
+  for (Operation *op : llvm::concat<Operation *>(dependent, own))
+    op->moveBefore(consumers, consumers->end());
+  for (auto [id, value] : llvm::zip_equal(old.getInductionVars(), place))
+    id.replaceAllUsesWith(value);
+  for (Operation &op : *consumers) {
+    if (!own.empty() && &op == own.front())
+      break;
+    ofTile.push_back(&op);
+  }
+  old.erase();
+}
+
+/// How many blocks of K and V went through the rings at the end of a tile.
+Value WarpSpecializer::emitBlocksAfter() {
+  builder.setInsertionPointToEnd(consumers);
+  scf::ForOp first = blocks.front().loop, last = blocks.back().loop;
+  // No block at all may be written as an end before the beginning.
+  Value end = arith::MaxSIOp::create(builder, loc(), last.getUpperBound(),
+                                     first.getLowerBound());
+  end = arith::IndexCastOp::create(builder, loc(), builder.getI32Type(), end);
+  return arith::AddIOp::create(builder, loc(), end, bases.back());
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers in the rings
+//===----------------------------------------------------------------------===//
 
 /// A loop that begins again puts its blocks behind all that went through the
 /// ring before.
@@ -299,7 +475,10 @@ void WarpSpecializer::numberBlocks() {
           .getResult();
     };
     if (i == 0)
-      base = arith::SubIOp::create(builder, loc(), i32(0), narrow(first));
+      base = arith::SubIOp::create(
+          builder, loc(),
+          schedule.isPersistent ? tiles.getBlocksBefore() : i32(0),
+          narrow(first));
     if (block.restart) {
       Value done = arith::SubIOp::create(
           builder, loc(), narrow(blocks[i - 1].loop.getUpperBound()),
@@ -387,7 +566,7 @@ Value WarpSpecializer::onProducerSide(Value value) {
   if (Value known = producerSide.lookupOrNull(value))
     return known;
   Operation *op = value.getDefiningOp();
-  if (!op || op->getParentRegion() != &roles.getRoles()[0])
+  if (!op || op->getBlock() != consumers)
     return value;
   for (Value operand : op->getOperands())
     producerSide.map(operand, onProducerSide(operand));
@@ -395,13 +574,58 @@ Value WarpSpecializer::onProducerSide(Value value) {
   return producerSide.lookup(value);
 }
 
-void WarpSpecializer::emitProducer(Block *producer) {
-  builder.setInsertionPointToStart(producer);
+/// The builder then stands where a producer's work is to be emitted.
+TileLoop WarpSpecializer::beginProducer(Region &role) {
+  producerSide.clear();
+  if (!schedule.isPersistent) {
+    builder.setInsertionPointToStart(&role.front());
+    return {};
+  }
+  TileLoop own = createTileLoop(role);
+  producerSide.map(consumers->getArguments(),
+                   own.loop.getBody()->getArguments());
+  for (Operation *op : ofTile)
+    builder.clone(*op, producerSide);
+  return own;
+}
+
+void WarpSpecializer::endProducer(TileLoop own, Value blocksAfter) {
+  if (!schedule.isPersistent)
+    return;
+  closeTileLoop(own, blocksAfter);
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(*own.loop.getBody())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void WarpSpecializer::emitProducers(Value blocksAfter) {
+  TileLoop streams = beginProducer(roles.getRoles()[1]);
+  if (!schedule.isPersistent)
+    emitResident(streams);
+  emitStreams();
+  if (!schedule.isPersistent)
+    return;
+  endProducer(streams, onProducerSide(blocksAfter));
+  TileLoop ofQuery = beginProducer(roles.getRoles()[2]);
+  emitResident(ofQuery);
+  endProducer(ofQuery, ofQuery.getBlocksBefore());
+}
+
+void WarpSpecializer::emitResident(TileLoop own) {
   IRMapping none;
-  for (CopyTileOp copy : resident)
-    emitFill(copy, rings[copy.getDest()], getIndex(0), none);
+  for (CopyTileOp copy : resident) {
+    Ring &ring = rings[copy.getDest()];
+    if (ring.empty)
+      WaitBarrierOp::create(builder, loc(), ring.empty, getIndex(0),
+                            emitTileParity(own, /*before=*/true));
+    emitFill(copy, ring, getIndex(0), none);
+  }
+}
+
+void WarpSpecializer::emitStreams() {
   size_t next = 0;
-  for (Operation &op : roles.getRoles()[0].front()) {
+  for (Operation &op : *consumers) {
     if (auto noted = dyn_cast<AnyNotedOp>(op)) {
       Value none = arith::ConstantIntOp::create(builder, loc(), 0, 1);
       producerSide.map(

@@ -84,7 +84,7 @@ struct FAStageOutputs : public fa::impl::FAStageOutputsBase<FAStageOutputs> {
                        const CompleteSchedule &) -> LogicalResult {
       for (auto roles : program.getBody()->getOps<WarpRolesOp>())
         for (auto store : llvm::make_early_inc_range(
-                 roles.getRoles().front().front().getOps<StoreTileOp>()))
+                 getTileBody(roles.getRoles().front()).getOps<StoreTileOp>()))
           stage(program, store);
       return success();
     };

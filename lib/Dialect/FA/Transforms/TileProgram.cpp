@@ -36,7 +36,8 @@ mlir::fa::getCompleteSchedule(scf::ForallOp program) {
                           *schedule.getState(),
                           schedule.getQuery().value_or(QueryKind::Shared),
                           schedule.getProducers().value_or(0),
-                          schedule.getPingpong().value_or(false)};
+                          schedule.getPingpong().value_or(false),
+                          schedule.getPersistent().value_or(false)};
 }
 
 LogicalResult mlir::fa::forEachTileProgram(
@@ -67,6 +68,35 @@ SmallVector<scf::ForOp> mlir::fa::getBlockLoops(scf::ForallOp program) {
 bool mlir::fa::isFullLoop(scf::ForOp loop) {
   auto blocks = loop->getAttrOfType<StringAttr>(kBlocksAttr);
   return blocks && blocks.getValue() == kFullBlocks;
+}
+
+Block &mlir::fa::getTileBody(Region &role) {
+  for (auto loop : role.front().getOps<scf::ForOp>())
+    if (loop->hasAttr(kTilesAttr))
+      return *loop.getBody();
+  return role.front();
+}
+
+SmallVector<Value> mlir::fa::emitPlaceOf(OpBuilder &builder, Location loc,
+                                         Value number, ValueRange sizes) {
+  // 32-bit divisions are far shorter.
+  auto narrow = [&](Value index) {
+    return builder.createOrFold<arith::IndexCastOp>(loc, builder.getI32Type(),
+                                                    index);
+  };
+  auto widen = [&](Value value) {
+    return builder.createOrFold<arith::IndexCastUIOp>(
+        loc, builder.getIndexType(), value);
+  };
+  SmallVector<Value> place(sizes.size());
+  Value rest = narrow(number);
+  for (size_t dim = sizes.size() - 1; dim > 0; --dim) {
+    Value size = narrow(sizes[dim]);
+    place[dim] = widen(builder.createOrFold<arith::RemUIOp>(loc, rest, size));
+    rest = builder.createOrFold<arith::DivUIOp>(loc, rest, size);
+  }
+  place.front() = widen(rest);
+  return place;
 }
 
 bool mlir::fa::isInWorkgroupMemory(Type type) {

@@ -26,6 +26,7 @@ struct CompleteSchedule {
   QueryKind query;
   int64_t producers; ///< warps that only copy
   bool takesTurns;   ///< whether consumer warpgroups issue products in turn
+  bool isPersistent; ///< whether a block of threads does several tiles
 };
 
 /// The schedule of a program; an error when a key is missing.
@@ -42,6 +43,15 @@ SmallVector<scf::ForOp> getBlockLoops(scf::ForallOp program);
 
 /// Whether no block of this loop needs a mask.
 bool isFullLoop(scf::ForOp loop);
+
+/// What a role does for one tile of the output: its block, or in a persistent
+/// program the body of the loop over tiles in it.
+Block &getTileBody(Region &role);
+
+/// Where iteration `number` (an index below 2^31) of a loop nest of these sizes
+/// is, the last dimension fastest. The first size is not asked.
+SmallVector<Value> emitPlaceOf(OpBuilder &builder, Location loc, Value number,
+                               ValueRange sizes);
 
 /// Whether a memref lies in workgroup memory.
 bool isInWorkgroupMemory(Type type);

@@ -105,6 +105,21 @@ def FA_WaitBarrierOp
   }];
 }
 
+def FA_MultiprocessorsOp : FA_Op<"multiprocessors", [Pure]> {
+  let summary = "how many multiprocessors the device has";
+  let description = [{
+    On the host, for the number of blocks of threads that run at once. The
+    manifest's grid calls it `SMs`.
+
+    ```mlir
+    %n = fa.multiprocessors
+    %workers = arith.minui %tiles, %n : index
+    ```
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
 def FA_TensorMapOp : FA_Op<"tensor_map", [Pure]> {
   let summary = "describes a tensor to the unit that copies boxes of it";
   let description = [{

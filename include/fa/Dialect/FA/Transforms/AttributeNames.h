@@ -54,6 +54,10 @@ inline constexpr llvm::StringLiteral kFullBlocks = "full";
 inline constexpr llvm::StringLiteral kPartialBlocks = "partial";
 inline constexpr llvm::StringLiteral kExactBlocks = "exact";
 
+/// scf.for in a role of a persistent program: over the tiles of the output that
+/// a block of threads does. Set by fa-specialize-warps.
+inline constexpr llvm::StringLiteral kTilesAttr = "fa.tiles";
+
 /// memref.alloc, later memref.view: rows of a power of two, their 16-byte
 /// chunks stored in an order that depends on the row. Set by fa-swizzle-tiles.
 inline constexpr llvm::StringLiteral kSwizzleAttr = "fa.swizzle";

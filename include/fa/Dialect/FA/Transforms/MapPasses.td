@@ -187,6 +187,22 @@ def FASpecializeWarps : Pass<"fa-specialize-warps", "func::FuncOp"> {
 
     Where there is no tensor map at run time, or where a sequence ends inside
     the tile but its tensor does not, the producer's lanes copy the tile.
+
+    With `persistent = true` the program's iterations are blocks of threads, as
+    many as run at once, and each role is a loop over tiles of the output that
+    carries how many blocks and how many tiles went before. Q gets an empty
+    barrier and a producer of its own:
+
+    ```mlir
+    %workers = arith.minui %tiles, (fa.multiprocessors)
+    scf.forall (%w) in (%workers) {
+      fa.warp_roles [8, 1, 1, 2] registers [232, 40, 40, 40] {
+        scf.for %x = %w to %tiles step (gpu.grid_dim x) iter_args(%n = %c0, %t = %c0) {
+          ...
+        } {fa.tiles}
+      }, {
+        ...
+    ```
   }];
   let dependentDialects = ["gpu::GPUDialect", "arith::ArithDialect",
                            "LLVM::LLVMDialect", "memref::MemRefDialect",

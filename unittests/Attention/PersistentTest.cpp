@@ -1,0 +1,177 @@
+//===- PersistentTest.cpp - one tile after the other ----------------------===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Persistent kernels on a device of two multiprocessors, so that each block of
+// threads does several tiles of the output: rings and the tile of Q go on from
+// tile to tile, whatever a tile did. The bits are those of the kernel that does
+// one tile a block.
+//
+//===----------------------------------------------------------------------===//
+#include "Kernel.h"
+
+using namespace farun;
+using namespace farun::test;
+
+namespace {
+
+constexpr const char *kCausal = "masks [#fa.causal<bottom_right>]";
+
+DeviceOptions twoMultiprocessors() {
+  DeviceOptions options;
+  options.multiprocessors = 2;
+  return options;
+}
+
+Form persistent(Form form) {
+  form.schedule += form.schedule.empty() ? "" : ",";
+  form.schedule += "persistent=true";
+  return form;
+}
+
+/// Two blocks of threads do what `trial`'s do one by one. `prepare` sets the
+/// inputs of either.
+void expectSameBits(const Form &form, const Extent5 &extents,
+                    int numRandomOrders,
+                    const std::function<void(Trial &)> &prepare) {
+  Trial one(form, extents), many(persistent(form), extents);
+  prepare(one);
+  prepare(many);
+  expectNothingFound(many, numRandomOrders, twoMultiprocessors());
+  if (testing::Test::HasFailure())
+    return;
+  RunResult result = many.runUnchecked(*openEmulator(twoMultiprocessors()));
+  EXPECT_EQ(counter(result, "ctas"), 2);
+  EXPECT_TRUE(bits(result) == bits(one.runUnchecked()));
+}
+
+struct Row {
+  const char *name;
+  Form form;
+  Extent5 extents;
+};
+
+const std::vector<Row> &rows() {
+  static const std::vector<Row> list = {
+      {"plain_d64", {.headDim = 64, .valueDim = 64}, {1, 2, 1, 130, 165}},
+      {"causal_groups_of_three",
+       {.headDim = 64, .valueDim = 64, .clauses = kCausal},
+       {1, 3, 1, 130, 165}},
+      // Rows behind the last key's window see nothing.
+      {"window",
+       {.headDim = 64,
+        .valueDim = 64,
+        .clauses = "masks [#fa.window<top_left, left = 20, right = 9>]"},
+       {1, 1, 1, 300, 70}},
+      {"lengths",
+       {.headDim = 64,
+        .valueDim = 64,
+        .clauses = kCausal,
+        .hasQLengths = true,
+        .hasKVLengths = true},
+       {4, 1, 1, 130, 101}},
+      {"bf16_without_lse",
+       {.type = "bf16", .headDim = 64, .valueDim = 64, .hasLSE = false},
+       {2, 1, 1, 70, 70}},
+      {"out_by_lanes",
+       {.outType = "f32", .headDim = 64, .valueDim = 64},
+       {2, 1, 1, 70, 70}},
+      {"bshd_odd_dims",
+       {.headDim = 40, .valueDim = 72, .isBSHD = true},
+       {1, 3, 1, 70, 101}},
+      {"segments",
+       {.headDim = 64, .valueDim = 64, .hasSegments = true},
+       {2, 1, 1, 70, 101}},
+      {"state_in_shared_memory",
+       {.headDim = 64,
+        .valueDim = 64,
+        .clauses = kCausal,
+        .schedule = "tile_q=64,tile_kv=32,state=shared"},
+       {1, 2, 1, 130, 165}},
+      {"three_stages_two_warpgroups",
+       {.headDim = 64,
+        .valueDim = 64,
+        .schedule = "tile_q=128,tile_kv=32,stages=3"},
+       {1, 2, 1, 260, 229}},
+      {"three_warpgroups",
+       {.headDim = 64,
+        .valueDim = 64,
+        .clauses = kCausal,
+        .schedule = "tile_q=192,tile_kv=32"},
+       {1, 2, 1, 390, 165}},
+      {"picked_d64",
+       {.headDim = 64, .valueDim = 64, .clauses = kCausal, .schedule = ""},
+       {1, 2, 1, 260, 500}},
+      {"picked_d128",
+       {.headDim = 128, .valueDim = 128, .schedule = ""},
+       {1, 3, 3, 128, 400}},
+  };
+  return list;
+}
+
+class Persistent : public testing::TestWithParam<Row> {};
+
+TEST_P(Persistent, SameBitsAsOneTileABlock) {
+  expectSameBits(GetParam().form, GetParam().extents, 20,
+                 [](Trial &trial) { trial.seed(51); });
+}
+
+INSTANTIATE_TEST_SUITE_P(, Persistent, testing::ValuesIn(rows()),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(PersistentTiles, NoMoreBlocksThanTilesNorThanMultiprocessors) {
+  Trial trial(persistent({}), {1, 3, 1, 70, 40});
+  for (int64_t multiprocessors : {1, 5, 6, 7, 500}) {
+    DeviceOptions options;
+    options.multiprocessors = uint64_t(multiprocessors);
+    EXPECT_EQ(counter(trial.run(*openEmulator(options)), "ctas"),
+              double(std::min<int64_t>(multiprocessors, 6)));
+  }
+  // Those of the chip, where nothing else is said.
+  DeviceOptions a100;
+  a100.chip = "A100";
+  EXPECT_EQ(openEmulator(a100)->multiprocessors(), 108);
+  EXPECT_EQ(openEmulator({})->multiprocessors(), 132);
+}
+
+TEST(PersistentTiles, OperandsWithoutMaps) {
+  expectSameBits({.headDim = 64, .valueDim = 64, .clauses = kCausal},
+                 {1, 3, 1, 70, 101}, 5, [](Trial &trial) {
+                   trial.seed(52)
+                       .strides("query", {1, 70 * 65, 65, 1})
+                       .strides("key", {1, 1, 66, 1})
+                       .strides("value", {1, 1, 65, 1});
+                 });
+}
+
+TEST(PersistentTiles, SomeBeginAgainBetweenOthers) {
+  // Rows of the second and fifth tile have huge scores; odd numbers of blocks
+  // leave the rings half way round.
+  expectSameBits({.type = "bf16",
+                  .headDim = 64,
+                  .valueDim = 64,
+                  .clauses = std::string("scale(1.0) ") + kCausal},
+                 {1, 2, 1, 190, 229}, 10, [](Trial &trial) {
+                   trial.seed(53);
+                   Values query = trial.input("query").values();
+                   for (size_t d = 0; d < 64; ++d)
+                     query[100 * 64 + d] *= 1e12, query[300 * 64 + d] *= 1e12;
+                   trial.set("query", query);
+                 });
+}
+
+TEST(PersistentTiles, SomeRowsGoKeyByKeyBetweenOthers) {
+  expectSameBits({.headDim = 64, .valueDim = 64, .clauses = kCausal},
+                 {1, 2, 1, 130, 130}, 5, [](Trial &trial) {
+                   trial.seed(54);
+                   Values value = trial.input("value").values();
+                   value[70 * 64 + 3] = kInf;
+                   value[90 * 64 + 5] = kNaN;
+                   trial.set("value", value);
+                 });
+}
+
+} // namespace

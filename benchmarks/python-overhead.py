@@ -70,18 +70,19 @@ def figures(build):
 @contextlib.contextmanager
 def recorded_runs():
     """What every launch of fa.attention came to."""
-    import fa._attention
+    from fa._launch import Launch
 
-    launch, runs = fa._attention.launch, []
+    run, runs = Launch.run, []
 
-    def recording(*args, **options):
-        runs.append(launch(*args, **options, want_run=True))
+    def recording(self, want_run=False):
+        runs.append(run(self, want_run=True))
+        return runs[-1]
 
-    fa._attention.launch = recording
+    Launch.run = recording
     try:
         yield runs
     finally:
-        fa._attention.launch = launch
+        Launch.run = run
 
 
 def main():

@@ -17,6 +17,9 @@
 //   functions without a handle live as long as the library.
 // - Every struct that begins with struct_size must carry sizeof of itself, and
 //   0 in all else means the default. A library knows shorter ones of its past.
+// - Each enumeration has an enumerator ..._INT32, which is never a value. With
+//   it the type holds any int32_t, in C and in C++ alike: a number that is none
+//   of the others is refused in words, wherever it comes from.
 // - Every function may be called from several threads at once, also on one
 //   handle; only to free a handle while another thread still uses its strings
 //   is the caller's mistake.
@@ -55,17 +58,18 @@ enum { FA_MAX_RANK = 8 };
 typedef enum fa_status {
   FA_OK = 0,
   // 2, 3 and 4 as the tools' exit codes.
-  FA_ERROR_INPUT = 2,       // an argument, a text or a file is wrong
-  FA_ERROR_DEVICE = 3,      // a device is missing or failed
-  FA_ERROR_FAULT = 4,       // a checker, a deadlock or a limit stopped a kernel
-  FA_ERROR_COMPILE = 5,     // the compiler refused; see the diagnostics
-  FA_ERROR_CANCELLED = 6,   // the progress function asked to stop
-  FA_ERROR_HANDLE = 7,      // null, freed, of another kind or another library
-  FA_ERROR_VERSION = 8,     // header and library do not fit
-  FA_ERROR_FORK = 9,        // a child of a process that had used the library
-  FA_ERROR_MEMORY = 10,     // the host's memory is exhausted
-  FA_ERROR_INTERNAL = 11,   // a defect of the library
-  FA_ERROR_UNSUPPORTED = 12 // not in this build
+  FA_ERROR_INPUT = 2,     // an argument, a text or a file is wrong
+  FA_ERROR_DEVICE = 3,    // a device is missing or failed
+  FA_ERROR_FAULT = 4,     // a checker, a deadlock or a limit stopped a kernel
+  FA_ERROR_COMPILE = 5,   // the compiler refused; see the diagnostics
+  FA_ERROR_CANCELLED = 6, // the progress function asked to stop
+  FA_ERROR_HANDLE = 7,    // null, freed, of another kind or another library
+  FA_ERROR_VERSION = 8,   // header and library do not fit
+  FA_ERROR_FORK = 9,      // a child of a process that had used the library
+  FA_ERROR_MEMORY = 10,   // the host's memory is exhausted
+  FA_ERROR_INTERNAL = 11, // a defect of the library
+  FA_ERROR_UNSUPPORTED = 12, // not in this build
+  FA_STATUS_INT32 = -2147483647 - 1
 } fa_status;
 
 typedef enum fa_dtype {
@@ -84,7 +88,8 @@ typedef enum fa_dtype {
   FA_I32 = 12,
   FA_U32 = 13,
   FA_I64 = 14,
-  FA_U64 = 15
+  FA_U64 = 15,
+  FA_DTYPE_INT32 = -2147483647 - 1
 } fa_dtype;
 
 typedef struct fa_error fa_error;   // what went wrong
@@ -147,7 +152,8 @@ typedef struct fa_compile_options {
 typedef enum fa_mask_kind {
   FA_MASK_CAUSAL = 0,
   FA_MASK_WINDOW = 1,
-  FA_MASK_CHUNK = 2
+  FA_MASK_CHUNK = 2,
+  FA_MASK_KIND_INT32 = -2147483647 - 1
 } fa_mask_kind;
 
 // One structural mask; a key must pass all.
@@ -162,7 +168,8 @@ typedef struct fa_mask {
 typedef enum fa_scale_kind {
   FA_SCALE_DEFAULT = 0, // 1/sqrt(head_dim), rounded to f32
   FA_SCALE_NUMBER = 1,
-  FA_SCALE_OPERAND = 2 // an f32 that comes with each launch
+  FA_SCALE_OPERAND = 2, // an f32 that comes with each launch
+  FA_SCALE_KIND_INT32 = -2147483647 - 1
 } fa_scale_kind;
 
 // A dense operand that broadcasts to [B, Hq, Sq, Sk] from the right. Each
@@ -276,7 +283,8 @@ typedef struct fa_entry_info {
 typedef enum fa_operand_kind {
   FA_OPERAND_INPUT = 0,
   FA_OPERAND_RESULT = 1,
-  FA_OPERAND_SCALAR = 2 // an input of rank 0
+  FA_OPERAND_SCALAR = 2, // an input of rank 0
+  FA_OPERAND_KIND_INT32 = -2147483647 - 1
 } fa_operand_kind;
 
 typedef struct fa_operand_info {
@@ -337,7 +345,8 @@ fa_status fa_evaluate(const char *expression, const char *const *names,
 
 typedef enum fa_memory {
   FA_MEMORY_HOST = 0,
-  FA_MEMORY_DEVICE = 1 // of the device that the launch names
+  FA_MEMORY_DEVICE = 1, // of the device that the launch names, "cuda"
+  FA_MEMORY_INT32 = -2147483647 - 1
 } fa_memory;
 
 // Somebody's elements. Of an input nothing is written.
@@ -358,7 +367,8 @@ typedef int32_t (*fa_progress)(void *data, uint64_t done, uint64_t total);
 
 typedef struct fa_launch_options {
   size_t struct_size;
-  const char *device; // NULL: "auto"; "emulator", "cuda", "reference"
+  const char *device; // NULL: "auto"; "emulator", "cuda", "reference"; the
+                      // second GPU is "cuda:1"
   // As the tools have them: "sanitize=all", "order=random:7", "threads=2",
   // "max-instructions=1000000", "counters", ...
   const char *const *options;
@@ -368,13 +378,22 @@ typedef struct fa_launch_options {
   int64_t trace_row;
   fa_progress progress; // may be NULL
   void *progress_data;
-  void *stream; // of the device; NULL: its default. No device has any yet
+  void *stream; // a CUstream, for arrays in device memory; NULL: the default
 } fa_launch_options;
 
 // Runs one entry (NULL: the only one) on arrays in the order of its operands.
-// Results must not overlap an input, each other or themselves; they are written
-// when the kernel has run to its end, and else not at all. `options` and `run`
-// may be NULL.
+// Results must not overlap an input, each other or themselves. `options` and
+// `run` may be NULL.
+//
+// In host memory results are written when the kernel has run to its end, and
+// else not at all.
+//
+// In device memory nothing is copied. The kernel is put into the stream, and
+// the call returns; results are there, and a fault of the kernel shows, when
+// the stream comes to it. With `run` the call waits for that. All arrays then
+// lie in memory of the launch's device, but for scalars, which are read at once
+// and lie in host memory; `check` and `trace` are for host memory, and
+// `progress` is not called.
 fa_status fa_kernel_launch(const fa_kernel *kernel, const char *entry,
                            const fa_array *inputs, size_t input_count,
                            const fa_array *results, size_t result_count,

@@ -32,9 +32,7 @@ fa_dtype toDtype(ElementType type) {
                   std::begin(kTypes) + 1);
 }
 
-/// The bytes from the first to the last element, as numbers; false when they
-/// leave what a pointer can hold.
-static bool findSpan(const HostArray &array, uint64_t &first, uint64_t &last) {
+bool findSpan(const GivenArray &array, uint64_t &first, uint64_t &last) {
   int64_t low = 0, high = 0;
   for (size_t d = 0; d < array.shape.size(); ++d) {
     int64_t reach;
@@ -54,20 +52,14 @@ static bool findSpan(const HostArray &array, uint64_t &first, uint64_t &last) {
 }
 
 static Outcome checkArray(const fa_array &array, const std::string &name,
-                          HostArray &checked) {
+                          GivenArray &checked) {
   std::optional<ElementType> type = toElementType(array.dtype);
   if (!type)
     return inputFailure(
         name + " has the unknown dtype " + std::to_string(int(array.dtype)) +
             "; accepted are 1 to " + std::to_string(std::size(kTypes)),
         name);
-  if (array.memory == FA_MEMORY_DEVICE)
-    return Failure(FA_ERROR_UNSUPPORTED,
-                   name +
-                       " lies in device memory, and this build has no device "
-                       "with memory of its own; pass host memory",
-                   name);
-  if (array.memory != FA_MEMORY_HOST)
+  if (array.memory != FA_MEMORY_HOST && array.memory != FA_MEMORY_DEVICE)
     return inputFailure(name + " has the unknown memory " +
                             std::to_string(int(array.memory)) +
                             "; accepted are 0 (host) and 1 (device)",
@@ -81,6 +73,7 @@ static Outcome checkArray(const fa_array &array, const std::string &name,
     return inputFailure("the shape of " + name + " is null", name);
   checked.type = *type;
   checked.data = static_cast<std::byte *>(array.data);
+  checked.isOnDevice = array.memory == FA_MEMORY_DEVICE;
   int64_t count = 1;
   for (int d = 0; d < array.rank; ++d) {
     int64_t extent = array.shape[d];
@@ -111,7 +104,7 @@ static Outcome checkArray(const fa_array &array, const std::string &name,
 
 Outcome checkArrays(const fa_array *arrays, size_t count, const char *what,
                     const std::vector<std::string> &names,
-                    std::vector<HostArray> &checked) {
+                    std::vector<GivenArray> &checked) {
   if (count != names.size()) {
     std::string all;
     for (const std::string &name : names)
@@ -131,11 +124,20 @@ Outcome checkArrays(const fa_array *arrays, size_t count, const char *what,
   return std::nullopt;
 }
 
+Outcome checkOnHost(const GivenArray &array, const std::string &name) {
+  if (!array.isOnDevice)
+    return std::nullopt;
+  return inputFailure(name + " lies in device memory; accepted is host memory, "
+                             "for the oracle and what compares read it",
+                      name);
+}
+
 namespace {
 
 /// Visits the rows of an array: offsets of their first element in elements,
 /// dense and by strides. A row is the last dimension.
-template <typename Visit> void forEachRow(const HostArray &array, Visit visit) {
+template <typename Visit>
+void forEachRow(const GivenArray &array, Visit visit) {
   size_t rank = array.shape.size();
   int64_t width = rank ? array.shape.back() : 1;
   int64_t rows = width ? array.size() / width : 0;
@@ -153,13 +155,13 @@ template <typename Visit> void forEachRow(const HostArray &array, Visit visit) {
   }
 }
 
-int64_t lastStride(const HostArray &array) {
+int64_t lastStride(const GivenArray &array) {
   return array.strides.empty() ? 1 : array.strides.back();
 }
 
 } // namespace
 
-farun::Array gather(const HostArray &array) {
+farun::Array gather(const GivenArray &array) {
   farun::Array dense(array.type, array.shape);
   int64_t size = int64_t(farun::byteSize(array.type)), step = lastStride(array);
   forEachRow(array, [&](int64_t at, int64_t offset, int64_t width) {
@@ -178,7 +180,7 @@ farun::Array gather(const HostArray &array) {
   return dense;
 }
 
-void scatter(const farun::Array &from, const HostArray &to) {
+void scatter(const farun::Array &from, const GivenArray &to) {
   int64_t size = int64_t(farun::byteSize(to.type)), step = lastStride(to);
   forEachRow(to, [&](int64_t at, int64_t offset, int64_t width) {
     const std::byte *source = from.bytes.data() + at * size;
@@ -192,13 +194,13 @@ void scatter(const farun::Array &from, const HostArray &to) {
   });
 }
 
-void scatter(const std::vector<double> &from, const HostArray &to) {
+void scatter(const std::vector<double> &from, const GivenArray &to) {
   scatter(farun::Array(to.type, to.shape, from), to);
 }
 
 /// Whether two elements of the array may have one address: not so when each
 /// stride passes over all that the smaller ones reach.
-static bool overlapsItself(const HostArray &array) {
+static bool overlapsItself(const GivenArray &array) {
   std::vector<std::pair<uint64_t, uint64_t>> steps; // stride, extent - 1
   for (size_t d = 0; d < array.shape.size(); ++d)
     if (array.shape[d] > 1)
@@ -215,11 +217,11 @@ static bool overlapsItself(const HostArray &array) {
   return false;
 }
 
-Outcome checkOverlap(const std::vector<HostArray> &inputs,
+Outcome checkOverlap(const std::vector<GivenArray> &inputs,
                      const std::vector<std::string> &inputNames,
-                     const std::vector<HostArray> &results,
+                     const std::vector<GivenArray> &results,
                      const std::vector<std::string> &resultNames) {
-  std::vector<HostArray> all = inputs;
+  std::vector<GivenArray> all = inputs;
   all.insert(all.end(), results.begin(), results.end());
   for (size_t r = 0; r < results.size(); ++r) {
     if (results[r].size() == 0)

@@ -23,7 +23,7 @@ std::string findBlamed(const farun::Entry &entry, const std::string &message) {
 }
 
 static Outcome checkOperand(const farun::Operand &operand,
-                            const HostArray &array, bool exact) {
+                            const GivenArray &array, bool exact) {
   bool isResult = operand.kind == farun::OperandKind::Output;
   bool isRight = isResult && !exact ? farun::isFloat(array.type)
                                     : array.type == operand.type;
@@ -60,8 +60,7 @@ Outcome CallArrays::read(const EntryView &view, const fa_array *inputArrays,
   const std::vector<farun::Operand> &operands = view.entry->operands;
   farun::RunSpec spec;
   for (size_t n = 0; n < operands.size(); ++n) {
-    const HostArray &array =
-        n < inputs.size() ? inputs[n] : results[n - inputs.size()];
+    const GivenArray &array = (*this)[n];
     if (Outcome failure = checkOperand(operands[n], array, exact))
       return failure;
     // bindExtents() looks at an input's shape alone.
@@ -87,6 +86,13 @@ Outcome CallArrays::read(const EntryView &view, const fa_array *inputArrays,
                           view.resultNames[n]);
   }
   return checkOverlap(inputs, view.inputNames, results, view.resultNames);
+}
+
+size_t CallArrays::findOnDevice() const {
+  size_t n = 0;
+  while (n < size() && !(*this)[n].isOnDevice)
+    ++n;
+  return n;
 }
 
 std::vector<farun::Array>

@@ -16,7 +16,7 @@ namespace facapi {
 
 /// Inputs and results of a launch or of the oracle, as an entry wants them.
 struct CallArrays {
-  std::vector<HostArray> inputs, results;
+  std::vector<GivenArray> inputs, results;
   farun::Binding binding;
 
   /// Looks at the arrays and makes one sense of their extents. `exact`: the
@@ -27,6 +27,15 @@ struct CallArrays {
 
   /// Dense copies, by operand; those of results are empty.
   std::vector<farun::Array> gatherInputs(const farun::Entry &entry) const;
+
+  /// By operand.
+  size_t size() const { return inputs.size() + results.size(); }
+  const GivenArray &operator[](size_t n) const {
+    return n < inputs.size() ? inputs[n] : results[n - inputs.size()];
+  }
+
+  /// The number of the first array in device memory; size() without one.
+  size_t findOnDevice() const;
 };
 
 /// The role of the operand that a message of the runner is about; "" without.

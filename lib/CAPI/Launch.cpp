@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "CallArrays.h"
+#include "DeviceArrays.h"
 #include "Library.h"
 
 #include "fa/Runner/Report.h"
@@ -139,7 +139,10 @@ struct Launcher {
   bool isCancelled = false;
 
   Outcome run(fa_run **handle);
+  Outcome checkPlaces() const;
+  farun::Expected<farun::RunResult> runOn(BorrowedDevice &borrowed, bool wait);
   farun::RunSpec makeSpec(bool isLoaded) const;
+  bool isInPlace() const { return arrays.findOnDevice() < arrays.size(); }
   Outcome failureOf(const farun::RunResult &result) const;
 };
 
@@ -156,6 +159,34 @@ farun::RunSpec Launcher::makeSpec(bool isLoaded) const {
   return spec;
 }
 
+/// What is only for arrays in host memory, or only for others.
+Outcome Launcher::checkPlaces() const {
+  if (Outcome failure = checkOnePlace(view, arrays))
+    return failure;
+  if (!isInPlace() && options.stream)
+    return inputFailure("a stream is for arrays in device memory, and these "
+                        "lie in host memory",
+                        "stream");
+  if (isInPlace() && (options.check || options.trace))
+    return inputFailure(
+        std::string(options.check ? "check" : "trace") +
+            " is for arrays in host memory, and these lie in device memory",
+        options.check ? "check" : "trace");
+  return std::nullopt;
+}
+
+farun::Expected<farun::RunResult> Launcher::runOn(BorrowedDevice &borrowed,
+                                                  bool wait) {
+  if (!isInPlace())
+    return farun::run(kernel.program, makeSpec(borrowed.isLoaded),
+                      *borrowed.device);
+  farun::InPlaceSpec spec = toInPlace(view, arrays);
+  spec.stream = options.stream;
+  spec.wait = wait;
+  spec.isLoaded = borrowed.isLoaded;
+  return farun::runInPlace(kernel.program, spec, *borrowed.device);
+}
+
 Outcome Launcher::failureOf(const farun::RunResult &result) const {
   if (!result.failure)
     return std::nullopt;
@@ -170,17 +201,20 @@ Outcome Launcher::run(fa_run **handle) {
   std::string optionText;
   if (Outcome failure = readOptions(options, optionText, parsed))
     return failure;
+  if (Outcome failure = checkPlaces())
+    return failure;
   BorrowedDevice borrowed(kernel, options.device ? options.device : "auto",
                           optionText);
   if (Outcome failure = borrowed.open(parsed))
+    return failure;
+  if (Outcome failure = checkOnDevice(view, arrays, *borrowed.device))
     return failure;
   if (options.progress)
     borrowed.device->setProgress([&](uint64_t done, uint64_t total) {
       isCancelled |= options.progress(options.progress_data, done, total) != 0;
       return !isCancelled;
     });
-  farun::Expected<farun::RunResult> result =
-      farun::run(kernel.program, makeSpec(borrowed.isLoaded), *borrowed.device);
+  farun::Expected<farun::RunResult> result = runOn(borrowed, handle != nullptr);
   if (isCancelled)
     return Failure(FA_ERROR_CANCELLED, "the launch was cancelled", "progress");
   if (!result)
@@ -189,7 +223,7 @@ Outcome Launcher::run(fa_run **handle) {
   if (Outcome failure = failureOf(*result))
     return failure;
   borrowed.isClean = true;
-  for (size_t n = 0; n < arrays.results.size(); ++n)
+  for (size_t n = 0; n < result->outputs.size(); ++n)
     scatter(result->outputs[n], arrays.results[n]);
   if (handle) {
     result->outputs.clear();
@@ -257,11 +291,6 @@ fa_status fa_kernel_launch(const fa_kernel *kernel, const char *entry,
     if ((failure = readStruct(given, "fa_launch_options",
                               sizeof(fa_launch_options), options)))
       return failure;
-    if (options.stream)
-      return Failure(FA_ERROR_UNSUPPORTED,
-                     "a stream is of a device with streams, and no device of "
-                     "this build has any",
-                     "stream");
     if ((failure = beginWork()))
       return failure;
     const EntryView *view = nullptr;

@@ -50,8 +50,11 @@ static std::string describeAll() {
   json["llvm_version"] = fa_llvm_version();
   json["targets"] = targetNames();
   json["devices"] = Json::array();
-  for (const farun::DeviceEntry &entry : devices().devices())
+  for (const farun::DeviceEntry &entry : devices().devices()) {
     json["devices"].push_back(describeDevice(entry));
+    for (int n = 1, count = entry.count ? entry.count() : 1; n < count; ++n)
+      json["devices"].push_back(describeDevice(entry.at(n)));
+  }
   auto chosen = devices().open("auto", {});
   json["default_device"] = chosen ? (*chosen)->name() : "";
   json["options"] = Json::array();
@@ -112,6 +115,8 @@ const char *fa_status_name(fa_status status) {
     return "internal";
   case FA_ERROR_UNSUPPORTED:
     return "unsupported";
+  case FA_STATUS_INT32:
+    break;
   }
   return "";
 }

@@ -50,7 +50,7 @@ Outcome readRegions(const AttentionOp &op, const char *region,
 struct Reference {
   const EntryView &view;
   CallArrays arrays;
-  std::vector<HostArray> bounds;
+  std::vector<GivenArray> bounds;
 
   Outcome read(const fa_array *inputs, size_t inputCount,
                const fa_array *results, size_t resultCount,
@@ -67,11 +67,17 @@ Outcome Reference::read(const fa_array *inputs, size_t inputCount,
   if (Outcome failure = arrays.read(view, inputs, inputCount, results,
                                     resultCount, /*exact=*/false))
     return failure;
+  for (size_t n = 0; n < arrays.size(); ++n)
+    if (Outcome failure = checkOnHost(arrays[n], view.entry->operands[n].role))
+      return failure;
   if (!boundCount)
     return std::nullopt;
   if (Outcome failure = checkArrays(boundArrays, boundCount, "bound",
                                     view.resultNames, bounds))
     return failure;
+  for (size_t n = 0; n < boundCount; ++n)
+    if (Outcome failure = checkOnHost(bounds[n], "bounds"))
+      return failure;
   for (size_t n = 0; n < boundCount; ++n)
     if (!farun::isFloat(bounds[n].type) ||
         bounds[n].shape != arrays.results[n].shape)
@@ -82,7 +88,7 @@ Outcome Reference::read(const fa_array *inputs, size_t inputCount,
               "; accepted are a float type and the result's shape, " +
               farun::shapeText(arrays.results[n].shape),
           "bounds");
-  std::vector<HostArray> others = arrays.inputs;
+  std::vector<GivenArray> others = arrays.inputs;
   std::vector<std::string> names = view.inputNames, boundNames;
   others.insert(others.end(), arrays.results.begin(), arrays.results.end());
   names.insert(names.end(), view.resultNames.begin(), view.resultNames.end());
@@ -112,8 +118,8 @@ template <typename Adjust> Outcome Reference::run(Adjust adjust) {
   return std::nullopt;
 }
 
-Outcome compareArrays(const HostArray &found, const HostArray &expected,
-                      const HostArray *bounds, fa_comparison &result) {
+Outcome compareArrays(const GivenArray &found, const GivenArray &expected,
+                      const GivenArray *bounds, fa_comparison &result) {
   if (found.shape != expected.shape)
     return inputFailure("found has shape " + farun::shapeText(found.shape) +
                             ", and expected has " +
@@ -193,14 +199,16 @@ fa_status fa_compare(const fa_array *found, const fa_array *expected,
   return call(error, [&]() -> Outcome {
     const std::pair<const char *, const fa_array *> all[] = {
         {"found", found}, {"expected", expected}, {"bounds", bounds}};
-    std::vector<HostArray> arrays;
+    std::vector<GivenArray> arrays;
     for (auto [name, array] : all) {
       if (!array && name == std::string("bounds"))
         break;
       if (Outcome failure = checkPlace(array, name))
         return failure;
-      std::vector<HostArray> one;
+      std::vector<GivenArray> one;
       if (Outcome failure = checkArrays(array, 1, "array", {name}, one))
+        return failure;
+      if (Outcome failure = checkOnHost(one[0], name))
         return failure;
       arrays.push_back(std::move(one[0]));
     }

@@ -12,10 +12,10 @@
 #include "fa/Runner/Runner.h"
 
 #include "DeviceBuffer.h"
+#include "LaunchAll.h"
 
 #include "fa/Reference/Attention.h"
 #include "fa/Runner/InputGenerator.h"
-#include "fa/Runner/Launch.h"
 #include "fa/Runner/Oracle.h"
 #include "fa/Support/HostMemory.h"
 
@@ -67,11 +67,10 @@ private:
   Status check();
   Status bench();
   Status makeBuffers();
-  Status launchAll();
+  Status launchOnce();
   Status findDamage();
   Status collectOutputs();
   Status collectTrace();
-  Status checkScale(size_t n) const;
   Status checkMemory() const;
   Status checkTraceRequest() const;
   void computeTraffic();
@@ -120,7 +119,10 @@ Status Run::prepare() {
         return random.takeError();
       arrays.push_back(std::move(*random));
     }
-    if (Status status = checkScale(n); !status)
+    auto by = spec.inputNames.find(int(n));
+    if (Status status = checkScale(
+            entry, n, arrays[n], by == spec.inputNames.end() ? "" : by->second);
+        !status)
       return status;
   }
   // What the oracle knows is also what can be checked before a launch: heads,
@@ -131,31 +133,10 @@ Status Run::prepare() {
       return made.takeError();
     problem = std::move(*made);
   }
-  result.entry = entry.name;
-  result.target = program.manifest.target;
-  result.device = device.name();
-  result.model = device.model();
-  result.extents = binding.extents;
-  result.operands = entry.operands;
-  result.shapes = binding.shapes;
-  result.schedule = entry.attention.schedule;
+  result = describeRun(program, entry, binding, device);
   result.seed = spec.seed;
   computeTraffic();
   return checkTraceRequest();
-}
-
-/// A scale that comes with the run; what the program fixes was checked with it.
-Status Run::checkScale(size_t n) const {
-  const Operand &operand = entry.operands[n];
-  if (!operand.hasRole("scale") || isScaleInRange(arrays[n].get(0)))
-    return {};
-  auto name = spec.inputNames.find(int(n));
-  return inputError(
-      describeOperand(entry, int(n)) + " is " +
-      shortest(float(arrays[n].get(0))) +
-      (name == spec.inputNames.end() ? "" : " by " + name->second) +
-      "; accepted is what |scale| log2 e keeps finite in f32, up "
-      "to 2.3586e+38");
 }
 
 /// What cannot fit is refused at once, and not after minutes of filling it.
@@ -299,48 +280,14 @@ Status Run::makeBuffers() {
   return {};
 }
 
-Status Run::launchAll() {
-  Expected<std::vector<LaunchArgument>> parameters =
-      makeParameters(entry, binding, arrays, memory, device);
-  if (!parameters)
-    return parameters.takeError();
-  Extents names = binding.extents;
-  names[kMultiprocessorsName] = device.multiprocessors();
-  for (const Launch &launch : entry.launches) {
-    Expected<std::optional<LaunchGeometry>> geometry =
-        evaluateGeometry(launch, names);
-    if (!geometry)
-      return geometry.takeError();
-    if (!*geometry)
-      continue;
-    std::vector<LaunchArgument> arguments;
-    for (int index : launch.arguments)
-      arguments.push_back((*parameters)[size_t(index)]);
-    Expected<LaunchOutcome> outcome =
-        device.launch(launch.kernel, **geometry, arguments);
-    if (!outcome)
-      return outcome.takeError();
-    ++result.launches;
-    result.deviceSeconds += outcome->seconds;
-    for (std::string &line : outcome->diagnostics)
-      result.diagnostics.push_back(std::move(line));
-    for (const auto &[name, value] : outcome->counters) {
-      auto same = std::find_if(
-          result.counters.begin(), result.counters.end(),
-          [&, key = &name](const auto &c) { return c.first == *key; });
-      if (same == result.counters.end())
-        result.counters.push_back({name, value});
-      else
-        same->second += value;
-    }
-    if (outcome->failure) {
-      if (outcome->failure->code == ErrorCode::Input)
-        return *outcome->failure;
-      result.failure = outcome->failure;
-      return {};
-    }
-  }
-  return {};
+Status Run::launchOnce() {
+  return launchAll(
+      entry, binding, arrays, memory, device,
+      [&](const std::string &kernel, const LaunchGeometry &geometry,
+          const std::vector<LaunchArgument> &arguments) {
+        return device.launch(kernel, geometry, arguments);
+      },
+      result);
 }
 
 Status Run::runDevice() {
@@ -351,7 +298,7 @@ Status Run::runDevice() {
       return status;
   if (Status status = makeBuffers(); !status)
     return status;
-  if (Status status = launchAll(); !status)
+  if (Status status = launchOnce(); !status)
     return status;
   if (result.failure)
     return {};
@@ -481,7 +428,7 @@ Status Run::bench() {
   double seconds = result.deviceSeconds;
   for (uint64_t n = 0; n < Timing::kWarmUps + spec.benchRuns; ++n) {
     result.deviceSeconds = 0;
-    if (Status status = launchAll(); !status)
+    if (Status status = launchOnce(); !status)
       return status;
     if (result.failure)
       return {};

@@ -7,8 +7,25 @@
 #include "fa/Runtime/Registry.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace farun {
+
+std::optional<DeviceEntry> DeviceRegistry::find(const std::string &name) const {
+  for (const DeviceEntry &entry : entries) {
+    if (entry.name == name)
+      return entry;
+    if (!entry.at || !name.starts_with(entry.name + ":"))
+      continue;
+    int ordinal = 0;
+    const char *begin = name.data() + entry.name.size() + 1;
+    const char *end = name.data() + name.size();
+    auto [rest, error] = std::from_chars(begin, end, ordinal);
+    if (begin != end && rest == end && error == std::errc() && ordinal >= 0)
+      return entry.at(ordinal);
+  }
+  return std::nullopt;
+}
 
 Expected<std::unique_ptr<Device>>
 DeviceRegistry::open(const std::string &name,
@@ -32,16 +49,15 @@ DeviceRegistry::open(const std::string &name,
     return deviceError("no device is available" +
                        (reasons.empty() ? "" : " (" + reasons + ")"));
   }
-  std::string known = "auto";
-  for (const DeviceEntry &entry : entries) {
-    if (entry.name == name) {
-      if (std::optional<std::string> reason = entry.whyUnavailable())
-        return deviceError("the device " + name +
-                           " is not available: " + *reason);
-      return entry.open(options);
-    }
-    known += ", " + entry.name;
+  if (std::optional<DeviceEntry> entry = find(name)) {
+    if (std::optional<std::string> reason = entry->whyUnavailable())
+      return deviceError("the device " + name +
+                         " is not available: " + *reason);
+    return entry->open(options);
   }
+  std::string known = "auto";
+  for (const DeviceEntry &entry : entries)
+    known += ", " + entry.name;
   return inputError("'" + name + "' names no device; accepted are " + known);
 }
 

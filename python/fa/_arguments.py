@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fa._arrays import single_floats, whole_numbers
+from fa._arrays import check_place, place_of, single_floats, whole_numbers
 from fa._checks import check_rank, check_shape, number, whole, word
 from fa._clauses import (
     alignment,
@@ -31,13 +31,14 @@ _FP8 = ("f8E4M3FN", "f8E5M2")
 
 class Call:
     """Arguments of one call: `description`, `inputs` in the library's order, and
-    the shapes of the results."""
+    the shapes of the results. `place` is the GPU they lie on, None in host memory."""
 
     def __init__(self, description, inputs, out_shape, lse_shape):
         self.description = description
         self.inputs = inputs
         self.out_shape = out_shape
         self.lse_shape = lse_shape
+        self.place = place_of(inputs[0])
 
 
 def _check_forms(has_q_offsets, has_kv_offsets, is_paged, has_kv_lengths) -> None:
@@ -72,11 +73,19 @@ def _read_dropout(dropout_p) -> float | None:
 class _Inputs:
     """Operands in the library's order, and the flags that go with them."""
 
-    def __init__(self, arrays):
-        self.arrays = list(arrays)
+    def __init__(self, q, k, v):
+        self.arrays = [q]
         self.flags = {}
+        self.add(k, "k")
+        self.add(v, "v")
 
-    def add(self, array) -> None:
+    def add(self, array, name) -> None:
+        if array is not None:
+            check_place(array, name, place_of(self.arrays[0]))
+            self.arrays.append(array)
+
+    def add_scalar(self, array) -> None:
+        """One that is read at the call, and lies in host memory always."""
         if array is not None:
             self.arrays.append(array)
 
@@ -89,7 +98,7 @@ class _Inputs:
         else:
             check_shape(array, name, (count,), "B")
         self.flags["has_" + name] = True
-        self.arrays.append(array)
+        self.add(array, name)
 
     def add_heads(self, value, name, flag, heads) -> None:
         if value is None:
@@ -97,7 +106,7 @@ class _Inputs:
         array = single_floats(value, name)
         check_shape(array, name, (heads,), "Hq")
         self.flags[flag] = True
-        self.arrays.append(array)
+        self.add(array, name)
 
     def add_segments(self, segments, sizes) -> None:
         if segments is None:
@@ -106,7 +115,7 @@ class _Inputs:
         for value, length, dims in zip(pair, (sizes.Sq, sizes.Sk), ("Sq", "Sk")):
             array = whole_numbers(value, "segments")
             check_shape(array, "segments", (sizes.B, length), f"B, {dims}")
-            self.arrays.append(array)
+            self.add(array, "segments")
         self.flags["has_segments"] = True
 
     def add_scales(self, scales, dtype) -> None:
@@ -120,7 +129,7 @@ class _Inputs:
         for value in read_pair(scales, "scales", 3):
             array = single_floats(value, "scales")
             check_rank(array, "scales", 2, "B, Hkv")
-            self.arrays.append(array)
+            self.add(array, "scales")
         self.flags["has_scales"] = True
 
     def add_table(self, value, name, dims) -> None:
@@ -129,7 +138,7 @@ class _Inputs:
             return
         array = whole_numbers(value, name)
         check_rank(array, name, len(dims.split(",")), dims)
-        self.arrays.append(array)
+        self.add(array, name)
 
 
 def read(
@@ -183,12 +192,12 @@ def read(
     scale, scale_operand = read_scale(scale)
 
     # In the order of fa_attention.
-    inputs = _Inputs(arrays)
-    inputs.add(scale_operand)
+    inputs = _Inputs(*arrays)
+    inputs.add_scalar(scale_operand)
     bias, operand = read_broadcast(bias, "bias", ("f16", "bf16", "f32"), sizes)
-    inputs.add(operand)
+    inputs.add(operand, "bias")
     mask, operand = read_broadcast(mask, "mask", ("i1",), sizes)
-    inputs.add(operand)
+    inputs.add(operand, "mask")
     inputs.add_heads(alibi_slopes, "alibi_slopes", "has_alibi", sizes.Hq)
     inputs.add_heads(sink, "sink", "has_sink", sizes.Hq)
     inputs.add_lengths(q_lengths, "q_lengths", sizes.B)
@@ -199,7 +208,7 @@ def read(
     inputs.add_table(kv_offsets, "kv_offsets", "B + 1")
     inputs.add_table(page_table, "page_table", "B, pages of a sequence")
     if dropout:
-        inputs.add(np.asarray(seed, np.int64))
+        inputs.add_scalar(np.asarray(seed, np.int64))
     description = Description(
         dtype=dtype,
         out_dtype=parse_out_dtype(out_dtype) or ("bf16" if dtype in _FP8 else dtype),

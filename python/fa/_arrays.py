@@ -14,14 +14,26 @@ import numpy as np
 
 from fa import _dlpack
 from fa._checks import kind_of
+from fa._dlpack import DeviceArray
 from fa._dtypes import CODE, NAME
+from fa._errors import DeviceError
 from fa._library import ffi, lib
 
 ARRAYS = "a NumPy array or an object with __dlpack__"
 
 
 def view(value, name: str) -> np.ndarray:
-    """An array argument as a NumPy array over the same memory."""
+    """An array argument in host memory as a NumPy array over the same memory."""
+    array = anywhere(value, name)
+    if isinstance(array, DeviceArray):
+        raise DeviceError(
+            f"{name} lies on {array.place}; accepted are arrays in host memory"
+        )
+    return array
+
+
+def anywhere(value, name: str) -> np.ndarray | DeviceArray:
+    """An array argument, of a GPU too, over the same memory."""
     if type(value) is np.ndarray or isinstance(value, np.generic):
         return np.asarray(value)
     if isinstance(value, np.ma.MaskedArray):
@@ -31,8 +43,22 @@ def view(value, name: str) -> np.ndarray:
     if isinstance(value, np.ndarray):
         return np.asarray(value)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__"):
-        return _dlpack.to_numpy(value, name)
+        return _dlpack.read(value, name)
     raise TypeError(f"{name} is a {kind_of(value)}; accepted is {ARRAYS}")
+
+
+def place_of(array) -> str | None:
+    """The name of the GPU that an array lies on; None in host memory."""
+    return array.place if isinstance(array, DeviceArray) else None
+
+
+def check_place(array, name: str, place: str | None) -> None:
+    """Where `array` must lie is where q does."""
+    if (found := place_of(array)) != place:
+        here, there = (f"on {p}" if p else "in host memory" for p in (found, place))
+        raise ValueError(
+            f"{name} lies {here} and q {there}; the arrays of a call lie in one place"
+        )
 
 
 def readable(array: np.ndarray) -> np.ndarray:
@@ -50,9 +76,13 @@ def whole_numbers(value, name: str) -> np.ndarray:
     """An integer argument as int32, from any integers that fit."""
     if isinstance(value, (list, tuple)):
         value = np.asarray(value)
-    array = view(value, name)
+    array = anywhere(value, name)
     if array.dtype == np.int32:
         return readable(array)
+    if isinstance(array, DeviceArray):
+        raise TypeError(
+            f"{name} has dtype {array.dtype.name}; accepted on {array.place} is int32"
+        )
     if array.dtype.kind not in "iu":
         raise TypeError(
             f"{name} has dtype {array.dtype.name}; accepted are integers (int32)"
@@ -64,19 +94,25 @@ def whole_numbers(value, name: str) -> np.ndarray:
 
 def single_floats(value, name: str) -> np.ndarray:
     """A float argument as float32; a wider one must be converted by its owner."""
-    array = view(value, name)
+    array = anywhere(value, name)
     if array.dtype != np.float32:
         raise TypeError(f"{name} has dtype {array.dtype.name}; accepted is float32")
     return readable(array)
 
 
 _ARRAYS, _NUMBERS = ffi.typeof("fa_array[]"), ffi.typeof("int64_t[]")
-_ADDRESS, _HOST = ffi.typeof("void *"), lib.FA_MEMORY_HOST
+_ADDRESS = ffi.typeof("void *")
+_HOST, _DEVICE = lib.FA_MEMORY_HOST, lib.FA_MEMORY_DEVICE
 _CODE_OF = {dtype: CODE[name] for dtype, name in NAME.items()}
 
 
+def _address(array):
+    return ffi.cast(_ADDRESS, array.__array_interface__["data"][0])
+
+
 class Arrays:
-    """fa_array[] over NumPy arrays, with all that it points to."""
+    """fa_array[] over arrays, which must live as long as it is used, with the
+    numbers that it points to."""
 
     def __init__(self, arrays):
         # Shape and strides of each, one behind the other.
@@ -85,16 +121,23 @@ class Arrays:
             numbers += array.shape
             itemsize = array.itemsize
             numbers += [stride // itemsize for stride in array.strides]
-        place = ffi.new(_NUMBERS, numbers)
-        self.kept = arrays, place
+        place = self.numbers = ffi.new(_NUMBERS, numbers)
         for array in arrays:
-            data = ffi.cast(_ADDRESS, array.__array_interface__["data"][0])
+            memory = _DEVICE if isinstance(array, DeviceArray) else _HOST
             code, rank = _CODE_OF[array.dtype], array.ndim
             strides = place + rank
-            entries.append((data, code, _HOST, rank, place, strides))
+            entries.append((_address(array), code, memory, rank, place, strides))
             place = strides + rank
         self.count = len(arrays)
         self.pointer = ffi.new(_ARRAYS, entries) if arrays else ffi.NULL
+        self.entries = None
+
+    def point_to(self, arrays) -> None:
+        """Other arrays of the same types, shapes and strides."""
+        if self.entries is None:
+            self.entries = [self.pointer[n] for n in range(self.count)]
+        for entry, array in zip(self.entries, arrays):
+            entry.data = _address(array)
 
 
 def check_known(array: np.ndarray, name: str) -> None:
@@ -105,9 +148,9 @@ def check_known(array: np.ndarray, name: str) -> None:
         )
 
 
-def writable(value, name: str, shape: tuple, dtype: np.dtype | None) -> np.ndarray:
+def writable(value, name: str, shape: tuple, dtype: np.dtype | None):
     """An array argument that a result is written into."""
-    array = view(value, name)
+    array = anywhere(value, name)
     if array.shape != shape:
         raise ValueError(
             f"{name} has shape {list(array.shape)}; accepted is {list(shape)}"

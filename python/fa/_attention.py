@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from fa import _arguments, _devices, _kernels, _results
-from fa._arrays import view, writable
+from fa import _arguments, _devices, _kernels, _plans, _results
+from fa._arrays import anywhere, check_place, writable
 from fa._checks import kind_of, word
+from fa._dlpack import is_torch
 from fa._dtypes import NAME, NUMPY, RESULTS, parse_out_dtype, words
-from fa._errors import ARGUMENTS, Failure
+from fa._errors import ARGUMENTS, DeviceError, Failure
 from fa._launch import launch
 from fa._library import lib
 from fa._types import Array, Result
@@ -38,12 +39,29 @@ def _optional_word(value, name: str, meaning: str) -> str | None:
     return value
 
 
-def _check_where(target, device, schedule) -> None:
+def _check_where(target, device, schedule) -> str | None:
     _optional_word(target, "target", "a name such as 'sm_80', or None")
     _optional_word(schedule, "schedule", "text such as 'tile_q=64,stages=3', or None")
-    if device is not None:
-        names = [one["name"] for one in _devices.facts()["devices"]]
-        word(device, "device", ("auto", *names))
+    if device is None or device == "cuda:0":
+        return device and "cuda"
+    names = [one["name"] for one in _devices.facts()["devices"]]
+    return word(device, "device", ("auto", *names))
+
+
+def _device_of(place: str | None, device: str | None) -> str | None:
+    """The device of a call whose arrays lie on a GPU, or in host memory."""
+    if place is None:
+        return device
+    if device not in (None, "auto", place):
+        raise ValueError(
+            f"device is {device!r}, and q lies on {place}; accepted are None, 'auto' "
+            f"and {place!r}"
+        )
+    known = {one["name"]: one for one in _devices.facts()["devices"]}
+    if place not in known or not known[place]["available"]:
+        reason = known[place]["reason"] if place in known else "there is none"
+        raise DeviceError(f"q lies on {place}, which is not available: {reason}")
+    return place
 
 
 def _split_out(out, return_lse: bool):
@@ -61,17 +79,50 @@ def _type_of_out(out, out_dtype):
     """`out` decides the type of the result where out_dtype does not."""
     if out is None or out_dtype is not None:
         return out_dtype
-    dtype = view(out, "out").dtype
+    dtype = anywhere(out, "out").dtype
     if NAME.get(dtype) not in RESULTS:
         raise TypeError(f"out has dtype {dtype.name}; accepted are {words(RESULTS)}")
     return dtype
 
 
-def _place(given, name: str, shape: tuple, dtype: np.dtype, like):
-    """Where a result goes: what the user gets, and NumPy's view of it."""
+class _Results:
+    """Where the results of a call go: what the user gets, and views of it."""
+
+    def __init__(self, call, out, lse, *, like):
+        self.like, self.given = like, [out]
+        wanted = [("out", call.out_shape, NUMPY[call.description.out_dtype])]
+        if call.description.with_lse:
+            self.given.append(lse)
+            wanted.append(("lse", call.lse_shape, NUMPY["f32"]))
+        places = [
+            _place(given, *one, call.place, like)
+            for given, one in zip(self.given, wanted)
+        ]
+        self.made, self.views = zip(*places)
+        self.stream = {}
+        if call.place is not None:
+            self.stream = _results.stream_of(like)
+
+    def finish(self):
+        made = [
+            result if given is not None else _results.finish(result, self.like)
+            for result, given in zip(self.made, self.given)
+        ]
+        return made[0] if len(made) == 1 else tuple(made)
+
+
+def _place(given, name: str, shape: tuple, dtype: np.dtype, place, like):
+    """Where one result goes: what the user gets, and a view of it."""
+    if given is None and place is not None and not is_torch(like):
+        raise ValueError(
+            f"{name} is None, and q lies on {place} and is no torch tensor; accepted "
+            "is an array there"
+        )
     if given is None:
         return _results.make(shape, dtype, like)
-    return given, writable(given, name, shape, dtype)
+    view = writable(given, name, shape, dtype)
+    check_place(view, name, place)
+    return given, view
 
 
 def attention(
@@ -136,7 +187,7 @@ def attention(
                 other queries are 0, their log-sum-exp is -inf.
     layout      order of the dimensions of q, k, v and the result: "bhsd", "bshd".
     empty_row   what a query gives that sees no key: "zero" (and -inf), "nan", or
-                "uniform", the mean of v, which the compiler has yet to learn.
+                "uniform", the mean of v.
     out_dtype   type of the result, that of q without one.
     return_lse  also return the natural logarithm of the sum of exp(score) of each
                 row, float32 [B, Hq, Sq] in every layout.
@@ -144,6 +195,10 @@ def attention(
                 must not overlap an input.
     device      "auto" (None), or a name of fa.devices(); target "sm_80", ... by
                 the device; schedule as on the command line, "tile_q=64,stages=3".
+
+    Arrays on a GPU are used where they are, all on one; lengths are int32 there.
+    The kernel of torch tensors goes into torch's current stream, and the call does
+    not wait for it; else it goes into the default stream, and needs `out`.
 
     softcap, bias, alibi_slopes, sink, q_offsets, kv_offsets, segments, page_table,
     scales, score, visible, dropout_p, seed and precision are the clauses of the
@@ -156,8 +211,24 @@ def attention(
     fa.DeviceError; KeyboardInterrupt stops a launch and leaves `out` as it was.
     Source: docs/generated/dialect.md, fa.attention.
     """
-    _check_where(target, device, schedule)
-    out, lse = _split_out(out, return_lse)
+    arrays = (q, k, v, bias, mask, alibi_slopes, sink, q_lengths, kv_lengths)
+    others = (q_offsets, kv_offsets, segments, page_table, scales)
+    words = (
+        *(scale, causal, window, prefix, chunk, softcap, score, visible, dropout_p),
+        *(seed, layout, precision, empty_row, out_dtype, return_lse),
+        *(target, device, schedule),
+    )
+    key = None
+    if all(other is None for other in others):
+        key = _plans.key_of(arrays, out, words, window)
+    plan = _plans.find(key, out)
+    if plan is not None:
+        try:
+            return plan.run(arrays, out)
+        except Failure as failure:
+            raise refusal(failure) from None
+    device = _check_where(target, device, schedule)
+    only, lse = _split_out(out, return_lse)
     call = _arguments.read(
         q,
         k,
@@ -186,26 +257,18 @@ def attention(
         layout=layout,
         precision=precision,
         empty_row=empty_row,
-        out_dtype=parse_out_dtype(_type_of_out(out, out_dtype)),
+        out_dtype=parse_out_dtype(_type_of_out(only, out_dtype)),
         return_lse=return_lse,
     )
-    return run(call, out, lse, like=q, target=target, device=device, schedule=schedule)
-
-
-def run(call, out, lse, *, like, target, device, schedule):
-    """Finds the kernel of a call and launches it."""
-    dtype = NUMPY[call.description.out_dtype]
-    places = [_place(out, "out", call.out_shape, dtype, like)]
-    if call.description.with_lse:
-        places.append(_place(lse, "lse", call.lse_shape, NUMPY["f32"], like))
+    device = _device_of(call.place, device)
+    results = _Results(call, only, lse, like=q)
     try:
-        target = target or _devices.default_target(device)
-        kernel = _kernels.find(call.description, schedule, target)
-        launch(kernel, call.inputs, [view for _, view in places], device=device)
+        slot = _kernels.find(
+            call.description, schedule, target or _devices.default_target(device)
+        )
+        options = {"device": device, **results.stream}
+        launch(slot.kernel, call.inputs, results.views, **options)
     except Failure as failure:
         raise refusal(failure) from None
-    made = [
-        result if given is not None else _results.finish(result, like)
-        for (result, _), given in zip(places, (out, lse))
-    ]
-    return tuple(made) if call.description.with_lse else made[0]
+    _plans.keep(key, arrays, call.inputs, slot, results.views, options)
+    return results.finish()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fa._arrays import readable, view
+from fa._arrays import anywhere, readable, view
 from fa._checks import kind_of, number, shape_text, whole
 from fa._description import OPERAND, Broadcast, Mask
 from fa._dtypes import NAME, words
@@ -92,7 +92,7 @@ def read_broadcast(value, name: str, accepted: tuple, sizes: Extents):
     """A bias or a mask: the clause and the operand."""
     if value is None:
         return None, None
-    array = readable(view(value, name))
+    array = readable(anywhere(value, name))
     dtype = NAME.get(array.dtype, "")
     if dtype not in accepted:
         hint = " (a mask of floats is a bias)" if name == "mask" else ""

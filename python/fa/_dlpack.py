@@ -7,20 +7,24 @@
 """Reads a DLPack capsule (dmlc/dlpack, include/dlpack/dlpack.h, version 1).
 
 numpy.from_dlpack knows neither bfloat16 nor fp8 and hides why it refuses; this
-reader knows the types of ml_dtypes and says where an array lies.
+reader knows the types of ml_dtypes, and arrays in the memory of a GPU.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
+from typing import NamedTuple
 
 import numpy as np
 
 from fa._dtypes import NUMPY
 from fa._errors import DeviceError
 
-CPU, CUDA_HOST = 1, 3
-_PLACES = {2: "cuda", 4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm", 13: "cuda"}
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+_PLACES = {4: "opencl", 7: "vulkan", 8: "metal", 10: "rocm"}
+# Of DLPack's protocol: no waiting, and the legacy default stream.
+_NO_WAIT, _DEFAULT_STREAM = -1, 1
 # (type code, bits) of DLDataType.
 _TYPES = {
     (0, 8): "i8",
@@ -85,26 +89,64 @@ class _Memory:
         self.__array_interface__ = interface
 
 
-def _place_of(value, name: str) -> None:
+class _Flags(NamedTuple):
+    writeable: bool
+
+
+class DeviceArray:
+    """An array in the memory of a GPU, with those attributes of NumPy's that say
+    how it lies there. `place` is the GPU's name among the devices."""
+
+    def __init__(self, memory: _Memory, dtype: np.dtype, place: str):
+        interface = memory.__array_interface__
+        self.memory, self.dtype, self.place = memory, dtype, place
+        self.__array_interface__ = interface
+        self.shape = interface["shape"]
+        self.strides = interface["strides"] or _dense(self.shape, dtype.itemsize)
+        self.flags = _Flags(not interface["data"][1])
+        self.ndim, self.itemsize = len(self.shape), dtype.itemsize
+
+
+def _dense(shape: tuple, itemsize: int) -> tuple:
+    strides = [itemsize] * len(shape)
+    for d in range(len(shape) - 1, 0, -1):
+        strides[d - 1] = strides[d] * max(1, shape[d])
+    return tuple(strides)
+
+
+def _place_of(value, name: str) -> str | None:
+    """The name of the GPU that an array lies on; None for host memory."""
     kind, index = value.__dlpack_device__()
     kind = int(kind)
     if kind in (CPU, CUDA_HOST):
-        return
+        return None
+    if kind in (CUDA, CUDA_MANAGED):
+        return f"cuda:{index}" if index else "cuda"
     place = _PLACES.get(kind, f"device type {kind}")
     raise DeviceError(
-        f"{name} lies on {place}:{index}; no device of this build launches on "
-        "arrays there, accepted are arrays in host memory"
+        f"{name} lies on {place}:{index}; accepted are arrays in host memory or on "
+        "a GPU that CUDA knows"
     )
 
 
-def _capsule(value, name: str):
+def _capsule(value, name: str, place: str | None):
+    # Work of ours on a tensor of torch goes into the stream that it is used in,
+    # all else into the default one.
+    stream = {}
+    if place is not None:
+        stream["stream"] = _NO_WAIT if is_torch(value) else _DEFAULT_STREAM
     try:
         try:
-            return value.__dlpack__(max_version=(1, 0))
+            return value.__dlpack__(max_version=(1, 0), **stream)
         except TypeError:
-            return value.__dlpack__()
+            return value.__dlpack__(**stream)
     except (BufferError, RuntimeError) as error:
         raise ValueError(f"{name} gives no DLPack capsule: {error}") from None
+
+
+def is_torch(value) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(value, getattr(torch, "Tensor", ()))
 
 
 def _tensor(capsule):
@@ -115,10 +157,10 @@ def _tensor(capsule):
     return _DLTensor.from_address(_pointer(capsule, b"dltensor")), False
 
 
-def to_numpy(value, name: str) -> np.ndarray:
+def read(value, name: str) -> np.ndarray | DeviceArray:
     """A view of an object with __dlpack__; DeviceError, ValueError, TypeError."""
-    _place_of(value, name)
-    capsule = _capsule(value, name)
+    place = _place_of(value, name)
+    capsule = _capsule(value, name, place)
     tensor, is_read_only = _tensor(capsule)
     dtype = _TYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     if dtype is None:
@@ -128,7 +170,7 @@ def to_numpy(value, name: str) -> np.ndarray:
         )
     kind = NUMPY[dtype]
     shape = tuple(tensor.shape[d] for d in range(tensor.ndim))
-    if 0 in shape or not tensor.data:
+    if place is None and (0 in shape or not tensor.data):
         return np.empty(shape, kind)
     strides = None
     if tensor.strides:
@@ -140,6 +182,9 @@ def to_numpy(value, name: str) -> np.ndarray:
         "shape": shape,
         "strides": strides,
         "typestr": np.dtype(bits).str,
-        "data": (tensor.data + tensor.byte_offset, is_read_only),
+        "data": ((tensor.data or 0) + tensor.byte_offset, is_read_only),
     }
-    return np.asarray(_Memory(capsule, interface)).view(kind)
+    memory = _Memory(capsule, interface)
+    if place is not None:
+        return DeviceArray(memory, kind, place)
+    return np.asarray(memory).view(kind)

@@ -6,15 +6,13 @@
 # ===----------------------------------------------------------------------=== #
 from __future__ import annotations
 
-import numpy as np
-
-from fa._arrays import readable, view
+from fa._arrays import anywhere, readable
 from fa._checks import check_rank, check_shape, shape_text
 from fa._dtypes import NAME, OPERANDS, words
 
 
-def read_qkv(q, k, v) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    arrays = readable(view(q, "q")), readable(view(k, "k")), readable(view(v, "v"))
+def read_qkv(q, k, v) -> list:
+    arrays = [readable(anywhere(x, name)) for x, name in ((q, "q"), (k, "k"), (v, "v"))]
     first = arrays[0].dtype
     if NAME.get(first) not in OPERANDS:
         raise TypeError(f"q has dtype {first.name}; accepted are {words(OPERANDS)}")

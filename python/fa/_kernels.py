@@ -9,9 +9,9 @@ extent is in it: other lengths, batches and head counts compile nothing."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
-from collections import OrderedDict
 
 from fa._description import Description, to_struct
 from fa._errors import Failure, new_error
@@ -21,15 +21,24 @@ from fa._library import encoded, ffi, lib, struct
 CAPACITY = 1024
 
 
-class _Slot:
+_clock = itertools.count()
+
+
+class Slot:
     """A kernel, or one that a thread is compiling."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.kernel = None
+        self.plans = []  # whose calls end here (fa._plans)
+        self.touch()
+
+    def touch(self) -> None:
+        """What was touched long ago is forgotten first."""
+        self.used = next(_clock)
 
 
-_slots: OrderedDict = OrderedDict()
+_slots: dict[tuple, Slot] = {}
 _lock = threading.Lock()
 
 
@@ -62,18 +71,19 @@ def _compile(description: Description, schedule: str | None, target: str):
     return ffi.gc(kernel[0], lib.fa_kernel_free)
 
 
-def find(description: Description, schedule: str | None, target: str):
-    """The fa_kernel of a description; fa._errors.Failure."""
+def find(description: Description, schedule: str | None, target: str) -> Slot:
+    """The slot of a description, with its fa_kernel; fa._errors.Failure."""
     key = (description, schedule, target)
     with _lock:
         slot = _slots.get(key)
         if slot is None:
-            slot = _slots[key] = _Slot()
-        _slots.move_to_end(key)
+            slot = _slots[key] = Slot()
+        slot.touch()
         while len(_slots) > CAPACITY:
-            _slots.popitem(last=False)
+            oldest = min(_slots, key=lambda one: _slots[one].used)
+            _slots.pop(oldest).plans.clear()
     if slot.kernel is None:
         with slot.lock:
             if slot.kernel is None:
                 slot.kernel = _compile(*key)
-    return slot.kernel
+    return slot

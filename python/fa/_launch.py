@@ -25,7 +25,7 @@ QUIET_SECONDS = 2.0
 class _Progress:
     """A bar on a terminal, once a launch has taken a while."""
 
-    def __init__(self):
+    def start(self) -> None:
         self.begin = time.monotonic()
         self.bar = None
         self.error = None
@@ -83,53 +83,71 @@ class Run:
         return self._json(lib.fa_run_report)
 
 
-def launch(
-    kernel,
-    inputs,
-    results,
-    *,
-    device=None,
-    entry=None,
-    options=(),
-    check=False,
-    trace_row=None,
-    want_run=False,
-) -> Run | None:
-    """Runs an entry of an fa_kernel on NumPy arrays; fa._errors.Failure."""
-    kept = [encoded(device, "device"), encoded(entry, "entry")]
-    given = struct("fa_launch_options")
-    given.device = kept[0]
-    if options:
-        kept += [encoded(option, "options") for option in options]
-        kept.append(ffi.new("char *[]", kept[2:]))
-        given.options, given.option_count = kept[-1], len(options)
-    given.check = check
-    if trace_row is not None:
-        given.trace, given.trace_row = True, trace_row
-    progress = _Progress()
-    handle = ffi.new_handle(progress)
-    given.progress, given.progress_data = _tick, handle
-    run = ffi.new("fa_run **") if want_run else ffi.NULL
-    error = new_error()
-    ins, outs = Arrays(inputs), Arrays(results)
-    try:
-        status = lib.fa_kernel_launch(
+class Launch:
+    """fa_kernel_launch of an entry on arrays of some types, shapes and strides; it
+    keeps no array. One thread at a time may run it."""
+
+    def __init__(
+        self,
+        kernel,
+        inputs,
+        results,
+        *,
+        device=None,
+        entry=None,
+        options=(),
+        check=False,
+        trace_row=None,
+        stream=0,
+    ):
+        self.inputs, self.results = Arrays(inputs), Arrays(results)
+        self.progress, self.error = _Progress(), new_error()
+        given = struct("fa_launch_options")
+        names = [encoded(device, "device"), encoded(entry, "entry")]
+        words = [encoded(option, "options") for option in options]
+        place = ffi.new("char *[]", words)
+        handle = ffi.new_handle(self.progress)
+        self.kept = kernel, names, words, place, handle
+        given.device = names[0]
+        given.options, given.option_count = place, len(words)
+        given.check = check
+        if trace_row is not None:
+            given.trace, given.trace_row = True, trace_row
+        given.progress, given.progress_data = _tick, handle
+        given.stream = ffi.cast("void *", stream)
+        self.arguments = (
             kernel,
-            kept[1],
-            ins.pointer,
-            ins.count,
-            outs.pointer,
-            outs.count,
+            names[1],
+            self.inputs.pointer,
+            self.inputs.count,
+            self.results.pointer,
+            self.results.count,
             given,
-            run,
-            error,
         )
-    finally:
-        progress.close()
-    if progress.error is not None:
+
+    def point_to(self, inputs, results) -> None:
+        """Other arrays of the same types, shapes and strides."""
+        self.inputs.point_to(inputs)
+        self.results.point_to(results)
+
+    def run(self, want_run: bool = False) -> Run | None:
+        """Launches; fa._errors.Failure. On a GPU only `want_run` waits."""
+        run = ffi.new("fa_run **") if want_run else ffi.NULL
+        progress = self.progress
+        progress.start()
+        try:
+            status = lib.fa_kernel_launch(*self.arguments, run, self.error)
+        finally:
+            progress.close()
+        if progress.error is not None:
+            if status:
+                lib.fa_error_free(self.error[0])
+            raise progress.error
         if status:
-            lib.fa_error_free(error[0])
-        raise progress.error
-    if status:
-        raise Failure(error[0])
-    return Run(run[0]) if want_run else None
+            raise Failure(self.error[0])
+        return Run(run[0]) if want_run else None
+
+
+def launch(kernel, inputs, results, *, want_run=False, **options) -> Run | None:
+    """Runs an entry of an fa_kernel on arrays, once; fa._errors.Failure."""
+    return Launch(kernel, inputs, results, **options).run(want_run)

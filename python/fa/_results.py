@@ -14,6 +14,7 @@ import sys
 import numpy as np
 
 from fa import _dlpack
+from fa._dlpack import is_torch
 from fa._dtypes import NAME
 
 _TORCH = {
@@ -24,17 +25,13 @@ _TORCH = {
 }
 
 
-def is_torch(value) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, getattr(torch, "Tensor", ()))
-
-
 def make(shape: tuple, dtype: np.dtype, like):
     """A new array for a result: what the user gets, and NumPy's view of it."""
     if is_torch(like):
         torch = sys.modules["torch"]
-        tensor = torch.empty(shape, dtype=getattr(torch, _TORCH[NAME[dtype]]))
-        return tensor, _dlpack.to_numpy(tensor, "out")
+        dtype = getattr(torch, _TORCH[NAME[dtype]])
+        tensor = torch.empty(shape, dtype=dtype, device=like.device)
+        return tensor, _dlpack.read(tensor, "out")
     array = np.empty(shape, dtype)
     return array, array
 
@@ -48,3 +45,12 @@ def finish(made, like):
     if convert is None or made.dtype.isbuiltin != 1:
         return made
     return convert(made)
+
+
+def stream_of(like) -> dict:
+    """Where work on arrays on a GPU goes: into the stream that torch uses now, or
+    into the default one, whose end is waited for."""
+    if not is_torch(like):
+        return {"want_run": True}
+    current = sys.modules["torch"].cuda.current_stream(like.device)
+    return {"stream": current.cuda_stream}

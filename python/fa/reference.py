@@ -15,7 +15,7 @@ import numpy as np
 from fa import _arguments, _results
 from fa._arrays import Arrays
 from fa._description import to_struct
-from fa._errors import Failure, new_error
+from fa._errors import DeviceError, Failure, new_error
 from fa._library import ffi, lib
 from fa._types import Array, Result
 
@@ -46,6 +46,10 @@ def attention(
     Source: docs/Testing.md (the rule), include/fa/Reference.
     """
     call = _arguments.read(q, k, v, return_lse=return_lse, **clauses)
+    if call.place is not None:
+        raise DeviceError(
+            f"q lies on {call.place}; the oracle takes arrays in host memory"
+        )
     shapes = [call.out_shape] + ([call.lse_shape] if return_lse else [])
     made = [_results.make(shape, np.dtype(np.float64), q) for shape in shapes]
     limits = [_results.make(shape, np.dtype(np.float64), q) for shape in shapes]

@@ -9,32 +9,39 @@
     import fa.torch
     out = fa.torch.attention(q, k, v, causal="bottom_right")
 
-Needs PyTorch 2.4 or newer. Tensors in host memory run on the PTX machine; the
-operator has no gradient yet.
+Needs PyTorch 2.4 or newer. Tensors in host memory run on the PTX machine; those on
+a GPU run where they are, in the current stream, all on one GPU. The operator has
+no gradient yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
 import fa
-from fa._clauses import alignment
+from fa._clauses import alignment, read_pair, read_region
 
 __all__ = ["attention"]
 
-# Operators know no unions: `causal` travels as text. Tensors go by position.
+# Operators know no unions and no functions: `causal`, `score` and `visible` travel
+# as text. Tensors go by position.
 _SCHEMA = (
     "(Tensor q, Tensor k, Tensor v, Tensor? bias=None, Tensor? mask=None, "
     "Tensor? alibi_slopes=None, Tensor? sink=None, Tensor? q_lengths=None, "
-    "Tensor? kv_lengths=None, *, float? scale=None, str causal='', "
+    "Tensor? kv_lengths=None, Tensor? q_segments=None, Tensor? kv_segments=None, *, "
+    "float? scale=None, str causal='', "
     "int[]? window=None, int? prefix=None, int? chunk=None, float? softcap=None, "
+    "str? score=None, str? visible=None, float dropout_p=0.0, int seed=0, "
     "str layout='bhsd', str precision='ieee', str empty_row='zero', "
     "ScalarType? out_dtype=None, str? target=None, str? device_name=None, "
     "str? schedule=None) -> (Tensor, Tensor)"
 )
-_OPTIONAL = ("bias", "mask", "alibi_slopes", "sink", "q_lengths", "kv_lengths")
+_OPTIONAL = (
+    *("bias", "mask", "alibi_slopes", "sink", "q_lengths", "kv_lengths"),
+    *("q_segments", "kv_segments"),
+)
 
 
 def _out_type(q: torch.Tensor, out_dtype: torch.dtype | None) -> torch.dtype:
@@ -44,10 +51,11 @@ def _out_type(q: torch.Tensor, out_dtype: torch.dtype | None) -> torch.dtype:
 
 
 @torch.library.custom_op(
-    "fa::attention", mutates_args=(), device_types="cpu", schema=_SCHEMA
+    "fa::attention", mutates_args=(), device_types=("cpu", "cuda"), schema=_SCHEMA
 )
 def _attention(q, k, v, *optional, causal="", out_dtype=None, device_name=None, **more):
     given = {n: t.detach() for n, t in zip(_OPTIONAL, optional) if t is not None}
+    segments = given.pop("q_segments", None), given.pop("kv_segments", None)
     return fa.attention(
         q.detach(),
         k.detach(),
@@ -56,6 +64,7 @@ def _attention(q, k, v, *optional, causal="", out_dtype=None, device_name=None, 
         out_dtype=_out_type(q, out_dtype),
         device=device_name,
         return_lse=True,
+        segments=None if segments == (None, None) else segments,
         **given,
         **more,
     )
@@ -98,6 +107,11 @@ def attention(
     sink: torch.Tensor | None = None,
     q_lengths: torch.Tensor | None = None,
     kv_lengths: torch.Tensor | None = None,
+    segments: tuple[torch.Tensor, torch.Tensor] | None = None,
+    score: Callable | str | None = None,
+    visible: Callable | str | None = None,
+    dropout_p: float = 0.0,
+    seed: int = 0,
     layout: str = "bhsd",
     precision: str = "ieee",
     empty_row: str = "zero",
@@ -125,12 +139,17 @@ def attention(
         sink,
         q_lengths,
         kv_lengths,
+        *((None, None) if segments is None else read_pair(segments, "segments", 2)),
         scale=scale,
         causal=_causal_word(causal, q, k, layout, is_plain),
         window=None if window is None else list(window),
         prefix=prefix,
         chunk=chunk,
         softcap=softcap,
+        score=read_region(score, "score"),
+        visible=read_region(visible, "visible"),
+        dropout_p=dropout_p,
+        seed=seed,
         layout=layout,
         precision=precision,
         empty_row=empty_row,

@@ -154,7 +154,7 @@ def test_dlpack_is_not_copied():
     from fa import _dlpack
 
     array = random((3, 4))
-    view = _dlpack.to_numpy(Exporter(array), "q")
+    view = _dlpack.read(Exporter(array), "q")
     assert np.shares_memory(view, array)
     watched = weakref.ref(array)
     del array
@@ -170,7 +170,7 @@ def test_dlpack_types(kind):
     from fa import _dlpack
 
     array = np.arange(6).reshape(2, 3).astype(kind)[:, ::-1]
-    view = _dlpack.to_numpy(Exporter(array), "q")
+    view = _dlpack.read(Exporter(array), "q")
     assert view.dtype == array.dtype and np.array_equal(view, array)
     assert view.strides == array.strides
 
@@ -226,9 +226,18 @@ def test_results_come_back_in_the_library_of_the_query(qkv):
 
 
 def test_dlpack_device(qkv):
-    qkv[1] = Exporter(qkv[1], device=(2, 1))
-    with pytest.raises(fa.DeviceError, match="k lies on cuda:1; .*host memory"):
-        fa.attention(*qkv)
+    """test_device_memory.py has what goes well."""
+    there = [Exporter(array, device=(2, 1)) for array in qkv]
+    words = "k lies on cuda:1 and q in host memory; the arrays of a call lie in one"
+    with pytest.raises(ValueError, match=words):
+        fa.attention(qkv[0], there[1], qkv[2])
+    with pytest.raises(fa.DeviceError, match="q lies on cuda:1, which is not avail"):
+        fa.attention(*there)
+    there[0].device = 10, 0
+    with pytest.raises(
+        fa.DeviceError, match="q lies on rocm:0; accepted are arrays in"
+    ):
+        fa.attention(*there)
 
 
 def test_inputs_are_not_kept(qkv):

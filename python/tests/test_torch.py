@@ -123,6 +123,19 @@ def of_heads(b, h, i, j):
     return (h % 2 == 0) | (i >= j + b)
 
 
+# What fa traces has its own functions of numbers.
+def soft_cap_of_ours(score, b, h, i, j):
+    return 1.5 * fa.math.tanh(score / 1.5)
+
+
+def dilated_of_ours(b, h, i, j):
+    return (fa.math.abs(i - j) <= 8) & ((i - j) % 2 == 0)
+
+
+def near_and_causal(b, h, i, j):
+    return near(b, h, i, j) & causal(b, h, i, j)
+
+
 def grid(function, *first):
     """A function of FlexAttention at every (b, h, i, j), as a dense operand."""
     sizes = [SIZES[name] for name in ("B", "Hq", "Sq", "Sk")]
@@ -156,6 +169,24 @@ FLEX = {
     "neighbourhood": ({"mask": grid(neighbours)}, None, (neighbours,)),
     "dilated window": ({"mask": grid(dilated)}, None, (dilated,)),
     "by batch and head": ({"mask": grid(of_heads)}, None, (of_heads,)),
+    "documents as segments": (
+        {"segments": (DOCUMENT.expand(2, -1), DOCUMENT.expand(2, -1))},
+        None,
+        (same_document,),
+    ),
+    # The same functions, traced.
+    "score: relative position": ({"score": relative}, relative, ()),
+    "score: soft cap": ({"score": soft_cap_of_ours}, soft_cap, ()),
+    "visible: causal": ({"visible": causal}, None, (causal,)),
+    "visible: window": ({"visible": near_and_causal}, None, (causal, near)),
+    "visible: prefix": ({"visible": prefix}, None, (prefix,)),
+    "visible: dilated": ({"visible": dilated_of_ours}, None, (dilated,)),
+    "visible: by batch and head": ({"visible": of_heads}, None, (of_heads,)),
+    "score and visible": (
+        {"score": relative, "visible": prefix},
+        relative,
+        (prefix,),
+    ),
 }
 
 
@@ -199,7 +230,7 @@ def test_tensors_are_not_copied():
 
     for dtype in TYPES:
         tensor = torch.zeros(3, 4, dtype=dtype).t()
-        view = _dlpack.to_numpy(tensor, "q")
+        view = _dlpack.read(tensor, "q")
         view[1, 2] = 5
         assert tensor[1, 2] == 5
 
@@ -299,6 +330,26 @@ def test_it_is_documented():
 
     assert fa.torch.__all__ == ["attention"] and fa.torch.__doc__
     assert "Raises as fa.attention does" in inspect.getdoc(fa.torch.attention)
+
+
+def test_on_a_gpu():
+    """The operator is one of CUDA tensors too; test_device_memory.py runs them."""
+    assert torch._C._dispatch_has_kernel_for_dispatch_key("fa::attention", "CUDA")
+    from torch._subclasses import FakeTensorMode
+
+    with FakeTensorMode():
+        q = torch.empty(1, 2, 20, 32, dtype=torch.float16, device="cuda")
+        out, lse = fa.torch.attention(q, q, q, return_lse=True)
+    assert out.device.type == lse.device.type == "cuda"
+    assert out.shape == q.shape and lse.shape == q.shape[:3]
+
+
+def test_dropout():
+    q, k, v = tensors()
+    clauses = {"dropout_p": 0.25, "seed": 7}
+    out = fa.torch.attention(q, k, v, **clauses)
+    assert torch.equal(out, fa.attention(q, k, v, **clauses))
+    assert not torch.equal(out, fa.torch.attention(q, k, v))
 
 
 def test_mistakes():

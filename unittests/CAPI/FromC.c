@@ -8,7 +8,16 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(fa_status) == sizeof(int), "an enumeration is an int");
+#define IS_AN_INT(type, least)                                                 \
+  _Static_assert(sizeof(type) == sizeof(int32_t) && (type)-1 < 0 &&            \
+                     least == INT32_MIN,                                       \
+                 "an enumeration holds any int32_t")
+IS_AN_INT(fa_status, FA_STATUS_INT32);
+IS_AN_INT(fa_dtype, FA_DTYPE_INT32);
+IS_AN_INT(fa_mask_kind, FA_MASK_KIND_INT32);
+IS_AN_INT(fa_scale_kind, FA_SCALE_KIND_INT32);
+IS_AN_INT(fa_operand_kind, FA_OPERAND_KIND_INT32);
+IS_AN_INT(fa_memory, FA_MEMORY_INT32);
 
 int runFromC(void);
 

@@ -208,14 +208,17 @@ TEST(CAPILaunch, WrongArraysAreNamed) {
   const std::vector<int64_t> shape = {1, 1, 4, 1}, huge = {1, 1, INT64_MAX, 1},
                              negative = {1, 1, -1, 1}, still = {1, 1, 0, 1},
                              far = {1, 1, INT64_MAX / 2, 1};
-  fa_array null = arrays.query.array(), type = null, rank = null, place = null,
-           noShape = null, nowhere = null, few = null;
+  fa_array null = arrays.query.array(), type = null, negativeType = null,
+           rank = null, place = null, negativePlace = null, noShape = null,
+           nowhere = null, few = null;
   null.data = nullptr;
   type.dtype = fa_dtype(77);
+  negativeType.dtype = fa_dtype(-1);
   rank.rank = 9;
   place.memory = FA_MEMORY_DEVICE;
   noShape.shape = nullptr;
   nowhere.memory = fa_memory(2);
+  negativePlace.memory = FA_MEMORY_INT32;
   few.rank = -1;
   // The log-sum-exps in the memory of out, behind its first element.
   fa_array inOut = arrays.lse.array();
@@ -238,9 +241,13 @@ TEST(CAPILaunch, WrongArraysAreNamed) {
             "lse has dtype f16; accepted is f32"},
            {0, null, "query", "the data of query is null"},
            {0, type, "query", "query has the unknown dtype 77"},
+           {0, negativeType, "query", "query has the unknown dtype -1"},
+           {0, negativePlace, "query",
+            "query has the unknown memory -2147483648"},
            {1, rank, "key", "key has rank 9; accepted are 0 to 8"},
            {1, few, "key", "key has rank -1; accepted are 0 to 8"},
-           {0, place, "query", "query lies in device memory"},
+           {0, place, "query",
+            "query lies in device memory and key in host memory"},
            {2, nowhere, "value",
             "value has the unknown memory 2; accepted are 0 (host) and 1 "
             "(device)"},
@@ -338,15 +345,18 @@ TEST(CAPILaunch, OptionsAreThoseOfTheTools) {
   EXPECT_EQ(fa_run_free(run), FA_ERROR_HANDLE);
 }
 
-TEST(CAPILaunch, AStreamIsRefused) {
+TEST(CAPILaunch, AStreamIsForDeviceMemory) {
   Kernel kernel = loadOneKey();
   OneKey arrays(4);
   fa_launch_options options = {};
   options.device = "emulator";
   options.stream = &options;
   Answer answer = launch(kernel, arrays.inputs(), arrays.results(), options);
-  EXPECT_EQ(answer.code, FA_ERROR_UNSUPPORTED);
+  EXPECT_EQ(answer.code, FA_ERROR_INPUT);
   EXPECT_EQ(answer.argument, "stream");
+  EXPECT_EQ(answer.message,
+            "a stream is for arrays in device memory, and these "
+            "lie in host memory");
 }
 
 TEST(CAPILaunch, WhatWasNotCheckedHasNoComparison) {

@@ -37,8 +37,12 @@ TEST(CAPILibrary, NamesAndSizes) {
   EXPECT_EQ(fa_dtype_size(FA_U64), 8u);
   EXPECT_EQ(fa_dtype_size(FA_I1), 1u);
   EXPECT_EQ(fa_dtype_size(fa_dtype(99)), 0u);
+  EXPECT_EQ(fa_dtype_size(FA_DTYPE_INT32), 0u);
+  EXPECT_STREQ(fa_dtype_name(fa_dtype(-1)), "");
   EXPECT_STREQ(fa_status_name(FA_ERROR_CANCELLED), "cancelled");
   EXPECT_STREQ(fa_status_name(fa_status(99)), "");
+  EXPECT_STREQ(fa_status_name(fa_status(-1)), "");
+  EXPECT_STREQ(fa_status_name(FA_STATUS_INT32), "");
 }
 
 TEST(CAPILibrary, DevicesSayWhatTheyCan) {
@@ -163,7 +167,12 @@ TEST(CAPIHandle, ThoseOfAnotherLibraryAreRefused) {
   EXPECT_EQ(answer.message, "the fa_kernel is no handle of this library");
   EXPECT_EQ(fa_kernel_free(foreign), FA_ERROR_HANDLE);
   EXPECT_EQ(release(foreign), FA_OK);
-  dlclose(other);
+  // What it gave without a handle lives on: the library is never unloaded.
+  const char *version =
+      reinterpret_cast<decltype(&fa_version)>(dlsym(other, "fa_version"))();
+  EXPECT_EQ(dlclose(other), 0);
+  EXPECT_STREQ(version, fa_version());
+  EXPECT_EQ(load(nullptr, &foreign, nullptr), FA_ERROR_INPUT);
 }
 
 TEST(CAPIHandle, DeadErrorsAnswer) {

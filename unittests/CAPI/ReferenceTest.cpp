@@ -165,6 +165,20 @@ TEST(CAPIReference, WrongDescriptionsAreNamed) {
             [](fa_attention &op, const fa_mask *) {
               op.scale_kind = fa_scale_kind(3);
             }},
+           {"scale_kind", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              op.scale_kind = fa_scale_kind(-1);
+            }},
+           {"out_dtype", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              op.out_dtype = fa_dtype(-1);
+            }},
+           {"masks", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              static const fa_mask mask = {FA_MASK_KIND_INT32, 0, 0, 0, 0, 0};
+              op.masks = &mask;
+              op.mask_count = 1;
+            }},
            {"softcap", FA_ERROR_INPUT,
             [](fa_attention &op, const fa_mask *) { op.has_softcap = 1; }},
            {"dropout", FA_ERROR_INPUT,

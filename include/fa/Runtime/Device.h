@@ -134,6 +134,22 @@ public:
   virtual Expected<LaunchOutcome>
   launch(const std::string &kernel, const LaunchGeometry &geometry,
          const std::vector<LaunchArgument> &arguments) = 0;
+
+  /// True when other parts of the process have memory and streams on this
+  /// device, to which what follows belongs.
+  virtual bool isShared() const { return false; }
+  /// An error about `what` unless this byte is in memory of this device.
+  virtual Status checkAddress(DeviceAddress address, const std::string &what) {
+    return deviceError("the device " + name() + " shares no memory");
+  }
+  /// Like launch(), in a stream (null: the default one). Without `wait` it
+  /// returns when the grid is in the stream, and times nothing.
+  virtual Expected<LaunchOutcome>
+  launchInStream(const std::string &kernel, const LaunchGeometry &geometry,
+                 const std::vector<LaunchArgument> &arguments, void *stream,
+                 bool wait) {
+    return deviceError("the device " + name() + " has no streams");
+  }
 };
 
 } // namespace farun

@@ -32,6 +32,10 @@ struct DeviceEntry {
   std::vector<std::pair<std::string, std::string>> checkers;
   /// The order in which --device=auto asks; 0 = never.
   int preference = 0;
+  /// Where there may be several of the kind, "NAME:1" is the second: how many
+  /// there are, and the seat of each. Else null.
+  std::function<int()> count;
+  std::function<DeviceEntry(int ordinal)> at;
 };
 
 class DeviceRegistry {
@@ -39,12 +43,15 @@ public:
   void add(DeviceEntry entry) { entries.push_back(std::move(entry)); }
   const std::vector<DeviceEntry> &devices() const { return entries; }
 
-  /// Opens a device by name; "auto" takes the first available one. Errors say
-  /// which names there are (wrong input) or why it is not available (device).
+  /// Opens a device by name, "cuda:1" the second of a kind; "auto" takes the
+  /// first available one. Errors say which names there are (wrong input) or why
+  /// it is not available (device).
   Expected<std::unique_ptr<Device>> open(const std::string &name,
                                          const DeviceOptions &options) const;
 
 private:
+  std::optional<DeviceEntry> find(const std::string &name) const;
+
   std::vector<DeviceEntry> entries;
 };
 

@@ -17,6 +17,7 @@
 #include "fa/Runtime/RegisterDevices.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 namespace farun {
@@ -51,7 +52,7 @@ public:
   Status open();
   Status close() override;
 
-  std::string name() const override { return "cuda"; }
+  std::string name() const override { return Gpu::name(gpu.ordinal); }
   std::string model() const override { return gpu.description(); }
   std::string defaultTarget() const override { return gpu.target(); }
   int64_t multiprocessors() const override { return gpu.multiprocessors; }
@@ -68,6 +69,12 @@ public:
   Expected<LaunchOutcome>
   launch(const std::string &kernel, const LaunchGeometry &geometry,
          const std::vector<LaunchArgument> &arguments) override;
+  bool isShared() const override { return true; }
+  Status checkAddress(DeviceAddress address, const std::string &what) override;
+  Expected<LaunchOutcome>
+  launchInStream(const std::string &kernel, const LaunchGeometry &geometry,
+                 const std::vector<LaunchArgument> &arguments, void *stream,
+                 bool wait) override;
 
 private:
   /// Destroyed with the scope.
@@ -105,19 +112,25 @@ private:
                const std::vector<LaunchArgument> &arguments);
   Status allow(Function function, const std::string &doing,
                const LaunchGeometry &geometry);
+  Status enqueue(Function function, const std::string &kernel,
+                 const LaunchGeometry &geometry, void **parameters,
+                 Stream stream);
   Expected<LaunchOutcome> launchTimed(Function function,
                                       const std::string &kernel,
                                       const LaunchGeometry &geometry,
-                                      void **parameters);
+                                      void **parameters, Stream stream);
   Expected<LaunchOutcome>
   launchInContext(const std::string &kernel, const LaunchGeometry &geometry,
-                  const std::vector<LaunchArgument> &arguments);
+                  const std::vector<LaunchArgument> &arguments, Stream stream,
+                  bool wait);
+  Status checkInContext(DeviceAddress address, const std::string &what);
 
   Gpu gpu;
   const Driver &driver;
   Context context = nullptr;
   Module module = nullptr;
   std::string loadedText;
+  bool mayBeRunning = false; ///< a kernel of the module
   std::set<DeviceAddress> buffers;
   Status firstFailure;
 };
@@ -160,6 +173,8 @@ Status CUDADevice::close() {
 
 void CUDADevice::unload() {
   loadedText.clear();
+  if (std::exchange(mayBeRunning, false))
+    keep(driver.call(driver.CtxSynchronize, "waiting for kernels"));
   if (Module old = std::exchange(module, nullptr))
     keep(driver.call(driver.ModuleUnload, "giving back a module", old));
 }
@@ -327,12 +342,9 @@ Status CUDADevice::allow(Function function, const std::string &doing,
   return {};
 }
 
-Expected<LaunchOutcome> CUDADevice::launchTimed(Function function,
-                                                const std::string &kernel,
-                                                const LaunchGeometry &geometry,
-                                                void **parameters) {
-  std::string doing = "launching the kernel " + kernel;
-  OwnedEvent start(*this), end(*this);
+Status CUDADevice::enqueue(Function function, const std::string &kernel,
+                           const LaunchGeometry &geometry, void **parameters,
+                           Stream stream) {
   ClusterAttribute cluster;
   cluster.x = geometry.cluster[0];
   cluster.y = geometry.cluster[1];
@@ -342,10 +354,22 @@ Expected<LaunchOutcome> CUDADevice::launchTimed(Function function,
   std::copy_n(geometry.grid.begin(), 3, config.grid);
   std::copy_n(geometry.block.begin(), 3, config.block);
   config.sharedBytes = geometry.sharedBytes;
+  config.stream = stream;
   config.attributes = hasCluster ? &cluster : nullptr;
   config.attributeCount = hasCluster;
-  Stream stream = nullptr;
   void **extra = nullptr;
+  return driver.call(driver.LaunchKernelEx, "launching the kernel " + kernel,
+                     static_cast<const LaunchConfig *>(&config), function,
+                     parameters, extra);
+}
+
+Expected<LaunchOutcome> CUDADevice::launchTimed(Function function,
+                                                const std::string &kernel,
+                                                const LaunchGeometry &geometry,
+                                                void **parameters,
+                                                Stream stream) {
+  std::string doing = "launching the kernel " + kernel;
+  OwnedEvent start(*this), end(*this);
   for (OwnedEvent *event : {&start, &end})
     if (Status status = event->create(); !status)
       return status.takeError();
@@ -353,9 +377,7 @@ Expected<LaunchOutcome> CUDADevice::launchTimed(Function function,
           driver.call(driver.EventRecord, doing, start.event, stream);
       !status)
     return status.takeError();
-  if (Status status = driver.call(driver.LaunchKernelEx, doing,
-                                  static_cast<const LaunchConfig *>(&config),
-                                  function, parameters, extra);
+  if (Status status = enqueue(function, kernel, geometry, parameters, stream);
       !status)
     return status.takeError();
   // From here on the kernel's own failure may show.
@@ -386,10 +408,9 @@ Expected<LaunchOutcome> CUDADevice::launchTimed(Function function,
   return outcome;
 }
 
-Expected<LaunchOutcome>
-CUDADevice::launchInContext(const std::string &kernel,
-                            const LaunchGeometry &geometry,
-                            const std::vector<LaunchArgument> &arguments) {
+Expected<LaunchOutcome> CUDADevice::launchInContext(
+    const std::string &kernel, const LaunchGeometry &geometry,
+    const std::vector<LaunchArgument> &arguments, Stream stream, bool wait) {
   std::string doing = "preparing the kernel " + kernel;
   LaunchOutcome refused;
   Function function = nullptr;
@@ -414,48 +435,115 @@ CUDADevice::launchInContext(const std::string &kernel,
   std::vector<void *> parameters;
   for (const LaunchArgument &argument : arguments)
     parameters.push_back(const_cast<uint8_t *>(argument.bytes.data()));
-  return launchTimed(function, kernel, geometry, parameters.data());
+  bool mayAnotherRun = std::exchange(mayBeRunning, true);
+  if (wait) {
+    Expected<LaunchOutcome> outcome =
+        launchTimed(function, kernel, geometry, parameters.data(), stream);
+    if (outcome)
+      mayBeRunning = mayAnotherRun;
+    return outcome;
+  }
+  if (Status status =
+          enqueue(function, kernel, geometry, parameters.data(), stream);
+      !status)
+    return status.takeError();
+  return LaunchOutcome();
 }
 
 Expected<LaunchOutcome>
 CUDADevice::launch(const std::string &kernel, const LaunchGeometry &geometry,
                    const std::vector<LaunchArgument> &arguments) {
-  if (!module)
-    return deviceError("no module is loaded");
-  return inContext(
-      [&] { return launchInContext(kernel, geometry, arguments); });
+  return launchInStream(kernel, geometry, arguments, nullptr, /*wait=*/true);
 }
 
-Expected<std::unique_ptr<Device>> openCUDA(const DeviceOptions &options) {
+Expected<LaunchOutcome> CUDADevice::launchInStream(
+    const std::string &kernel, const LaunchGeometry &geometry,
+    const std::vector<LaunchArgument> &arguments, void *stream, bool wait) {
+  if (!module)
+    return deviceError("no module is loaded");
+  return inContext([&] {
+    return launchInContext(kernel, geometry, arguments,
+                           static_cast<Stream>(stream), wait);
+  });
+}
+
+Status CUDADevice::checkAddress(DeviceAddress address,
+                                const std::string &what) {
+  return inContext([&] { return checkInContext(address, what); });
+}
+
+Status CUDADevice::checkInContext(DeviceAddress address,
+                                  const std::string &what) {
+  std::string asking = "asking where " + what + " lies";
+  unsigned type = 0;
+  Result result =
+      driver.PointerGetAttribute.pointer(&type, kPointerMemoryType, address);
+  if (result == kInvalidValue ||
+      (result == kSuccess && type != kMemoryTypeDevice &&
+       type != kMemoryTypeUnified)) {
+    char text[20];
+    std::snprintf(text, sizeof(text), "0x%llx",
+                  static_cast<unsigned long long>(address));
+    return inputError(what + " is at " + text +
+                      ", which is in no memory of a GPU");
+  }
+  if (result != kSuccess)
+    return driver.failure(driver.PointerGetAttribute.name, result, asking);
+  int ordinal = 0;
+  if (Status status = driver.call(driver.PointerGetAttribute, asking,
+                                  static_cast<void *>(&ordinal),
+                                  kPointerDeviceOrdinal, address);
+      !status)
+    return status;
+  if (ordinal == gpu.ordinal)
+    return {};
+  return inputError(what + " is on " + Gpu::name(ordinal) +
+                    ", and the launch is on " + Gpu::name(gpu.ordinal));
+}
+
+Expected<std::unique_ptr<Device>> openCUDA(int ordinal,
+                                           const DeviceOptions &options) {
   if (std::string given = findGivenOption(options); !given.empty())
     return inputError(given + " is about the PTX machine, and the device cuda "
                               "is a GPU; --device=emulator takes it");
-  Expected<Gpu> gpu = Gpu::find();
+  Expected<Gpu> gpu = Gpu::find(ordinal);
   if (!gpu)
-    return deviceError("the device cuda is not available: " +
-                       gpu.error().message);
+    return deviceError("the device " + Gpu::name(ordinal) +
+                       " is not available: " + gpu.error().message);
   auto device = std::make_unique<CUDADevice>(std::move(*gpu));
   if (Status status = device->open(); !status)
     return status.takeError();
   return std::unique_ptr<Device>(std::move(device));
 }
 
+DeviceEntry seatOf(int ordinal) {
+  DeviceEntry entry;
+  entry.name = Gpu::name(ordinal);
+  entry.description = "an NVIDIA GPU through its driver";
+  entry.whyUnavailable = [ordinal]() -> std::optional<std::string> {
+    Expected<Gpu> gpu = Gpu::find(ordinal);
+    return gpu ? std::nullopt : std::optional(gpu.error().message);
+  };
+  entry.model = [ordinal] {
+    Expected<Gpu> gpu = Gpu::find(ordinal);
+    return gpu ? gpu->description() : std::string();
+  };
+  entry.open = [ordinal](const DeviceOptions &options) {
+    return openCUDA(ordinal, options);
+  };
+  return entry;
+}
+
 } // namespace
 
 DeviceEntry cudaDeviceEntry() {
-  DeviceEntry entry;
-  entry.name = "cuda";
-  entry.description = "an NVIDIA GPU through its driver";
+  DeviceEntry entry = seatOf(0);
   entry.preference = 1;
-  entry.whyUnavailable = []() -> std::optional<std::string> {
-    Expected<Gpu> gpu = Gpu::find();
-    return gpu ? std::nullopt : std::optional(gpu.error().message);
+  entry.count = [] {
+    Expected<int> count = Gpu::count();
+    return count ? *count : 0;
   };
-  entry.model = [] {
-    Expected<Gpu> gpu = Gpu::find();
-    return gpu ? gpu->description() : std::string();
-  };
-  entry.open = openCUDA;
+  entry.at = seatOf;
   return entry;
 }
 

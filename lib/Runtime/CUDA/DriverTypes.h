@@ -54,6 +54,14 @@ inline constexpr int kMaxSharedBytesOptin = 97;
 inline constexpr int kMaxDynamicSharedBytes = 8;
 inline constexpr int kNonPortableClusterSizeAllowed = 14;
 
+/// CUpointer_attribute.
+inline constexpr int kPointerMemoryType = 2;
+inline constexpr int kPointerDeviceOrdinal = 9;
+
+/// CUmemorytype.
+inline constexpr unsigned kMemoryTypeDevice = 2;
+inline constexpr unsigned kMemoryTypeUnified = 4;
+
 /// CUjit_option.
 inline constexpr int kJITErrorLogBuffer = 5;
 inline constexpr int kJITErrorLogBufferBytes = 6;

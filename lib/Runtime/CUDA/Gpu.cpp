@@ -23,37 +23,65 @@ constexpr TargetRow kTargets[] = {
     {8, 7, "sm_87"},   {8, 6, "sm_86"},        {8, 0, "sm_80"},
 };
 
+constexpr const char *kAsking = "asking which GPUs there are";
+
 std::string version(int major, int minor) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
 } // namespace
 
-Expected<Gpu> Gpu::find() {
+static Expected<Driver> start() {
   Expected<Driver> driver = Driver::load();
   if (!driver)
-    return driver.takeError();
-  Gpu gpu{std::move(*driver)};
-  const Driver &d = gpu.driver;
-  if (Status status = d.call(d.Init, "starting the driver", 0u); !status)
-    return status.takeError();
-  const char *asking = "asking which GPUs there are";
-  int count = 0;
-  if (Status status = d.call(d.DriverGetVersion, asking, &gpu.driverVersion);
+    return driver;
+  if (Status status = driver->call(driver->Init, "starting the driver", 0u);
       !status)
     return status.takeError();
-  if (Status status = d.call(d.DeviceGetCount, asking, &count); !status)
+  return driver;
+}
+
+Expected<int> Gpu::count() {
+  Expected<Driver> driver = start();
+  if (!driver)
+    return driver.takeError();
+  int count = 0;
+  if (Status status = driver->call(driver->DeviceGetCount, kAsking, &count);
+      !status)
+    return status.takeError();
+  return count;
+}
+
+std::string Gpu::name(int ordinal) {
+  return ordinal ? "cuda:" + std::to_string(ordinal) : "cuda";
+}
+
+Expected<Gpu> Gpu::find(int ordinal) {
+  Expected<Driver> driver = start();
+  if (!driver)
+    return driver.takeError();
+  Gpu gpu{std::move(*driver), ordinal};
+  const Driver &d = gpu.driver;
+  int count = 0;
+  if (Status status = d.call(d.DriverGetVersion, kAsking, &gpu.driverVersion);
+      !status)
+    return status.takeError();
+  if (Status status = d.call(d.DeviceGetCount, kAsking, &count); !status)
     return status.takeError();
   if (count < 1)
     return deviceError("the CUDA driver shows no GPU");
-  if (Status status = d.call(d.DeviceGet, asking, &gpu.device, 0); !status)
-    return status.takeError();
-  char name[256] = {};
-  if (Status status =
-          d.call(d.DeviceGetName, asking, name, int(sizeof(name)), gpu.device);
+  if (ordinal >= count)
+    return deviceError("the CUDA driver shows " + std::to_string(count) +
+                       (count == 1 ? " GPU" : " GPUs") + ", counted from 0");
+  if (Status status = d.call(d.DeviceGet, kAsking, &gpu.device, ordinal);
       !status)
     return status.takeError();
-  gpu.model = name;
+  char model[256] = {};
+  if (Status status = d.call(d.DeviceGetName, kAsking, model,
+                             int(sizeof(model)), gpu.device);
+      !status)
+    return status.takeError();
+  gpu.model = model;
   for (auto [attribute, value] :
        {std::pair(kComputeCapabilityMajor, &gpu.major),
         std::pair(kComputeCapabilityMinor, &gpu.minor),

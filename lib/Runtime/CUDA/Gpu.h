@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The first GPU that the driver shows (CUDA_VISIBLE_DEVICES chooses), asked
+// A GPU that the driver shows (CUDA_VISIBLE_DEVICES chooses and orders), asked
 // without making a context on it.
 //
 //===----------------------------------------------------------------------===//
@@ -18,6 +18,7 @@ namespace farun::cuda {
 
 struct Gpu {
   Driver driver;
+  int ordinal = 0; ///< as the driver counts them
   DeviceOrdinal device = 0;
   std::string model = {}; ///< "NVIDIA H200"
   int major = 0, minor = 0;
@@ -26,7 +27,11 @@ struct Gpu {
   int multiprocessors = 0;
 
   /// An error says which call failed, or what is missing.
-  static Expected<Gpu> find();
+  static Expected<Gpu> find(int ordinal);
+  static Expected<int> count();
+
+  /// "cuda", the first one; "cuda:1", the second.
+  static std::string name(int ordinal);
 
   /// "NVIDIA H200, compute capability 9.0, driver of CUDA 13.0".
   std::string description() const;

@@ -134,6 +134,80 @@ TEST_F(CUDADeviceTest, SaysWhatItIs) {
   EXPECT_EQ((*registry.open("auto", {}))->name(), "cuda");
 }
 
+/// In a stream of somebody else's, and before its end.
+TEST_F(CUDADeviceTest, LaunchesInAStream) {
+  std::unique_ptr<Device> device = open();
+  ASSERT_TRUE(bool(device->load(kStore, "store.ptx")));
+  DeviceAddress out = *device->allocate(32, "out", BufferAccess::ReadWrite);
+  LaunchGeometry geometry;
+  geometry.block = {8, 1, 1};
+  auto launch = [&](bool wait) {
+    std::string before = fake.log();
+    Expected<LaunchOutcome> outcome = device->launchInStream(
+        "store", geometry,
+        {LaunchArgument::of(out), LaunchArgument::of(uint32_t(5))}, nullptr,
+        wait);
+    EXPECT_TRUE(outcome && !outcome->failure);
+    EXPECT_EQ(outcome->seconds > 0, wait);
+    return fake.log().substr(before.size());
+  };
+  EXPECT_EQ(launch(false), "cuCtxPushCurrent\n"
+                           "cuModuleGetFunction module1 store\n"
+                           "cuFuncGetParamInfo function1 0\n"
+                           "cuFuncGetParamInfo function1 1\n"
+                           "cuFuncGetParamInfo function1 2\n"
+                           "cuLaunchKernelEx function1 grid 1,1,1 block 8,1,1 "
+                           "cluster 1,1,1 shared 0: buffer1 5\n"
+                           "cuCtxPopCurrent\n");
+  EXPECT_NE(launch(true).find("cuEventSynchronize"), std::string::npos);
+  device->release(out);
+  // The module is given back when no kernel of it may run any more.
+  std::string before = fake.log();
+  EXPECT_TRUE(bool(device->close()));
+  EXPECT_EQ(fake.log().substr(before.size()),
+            "cuCtxPushCurrent\ncuCtxSynchronize\ncuModuleUnload module1\n"
+            "cuCtxPopCurrent\ncuDevicePrimaryCtxRelease\n");
+}
+
+TEST_F(CUDADeviceTest, AddressesOfOthers) {
+  fake.reset({"", 2, 9, 0});
+  std::unique_ptr<Device> first = open();
+  Expected<std::unique_ptr<Device>> second = registry.open("cuda:1", {});
+  ASSERT_TRUE(bool(second)) << second.error().str();
+  EXPECT_EQ(first->name(), "cuda");
+  EXPECT_EQ((*second)->name(), "cuda:1");
+  EXPECT_EQ((*registry.open("cuda:0", {}))->name(), "cuda");
+  DeviceAddress ours = *first->allocate(64, "ours", BufferAccess::ReadWrite);
+  DeviceAddress theirs =
+      *(*second)->allocate(64, "theirs", BufferAccess::ReadWrite);
+  EXPECT_TRUE(bool(first->checkAddress(ours + 63, "query")));
+  EXPECT_TRUE(bool((*second)->checkAddress(theirs, "query")));
+  EXPECT_EQ(first->checkAddress(theirs, "query").error().message,
+            "query is on cuda:1, and the launch is on cuda");
+  EXPECT_EQ((*second)->checkAddress(ours, "query").error().message,
+            "query is on cuda, and the launch is on cuda:1");
+  EXPECT_EQ(first->checkAddress(16, "query").error().message,
+            "query is at 0x10, which is in no memory of a GPU");
+  EXPECT_EQ(first->checkAddress(16, "query").error().code, ErrorCode::Input);
+  first->release(ours);
+  (*second)->release(theirs);
+  Expected<std::unique_ptr<Device>> third = registry.open("cuda:2", {});
+  ASSERT_FALSE(bool(third));
+  EXPECT_EQ(third.error().code, ErrorCode::Device);
+  EXPECT_EQ(third.error().message, "the device cuda:2 is not available: the "
+                                   "CUDA driver shows 2 GPUs, counted from 0");
+  for (const char *name : {"cuda:", "cuda:x", "cuda:-1", "cuda:1 ",
+                           "cuda:99999"
+                           "999999",
+                           "emulator:0"})
+    EXPECT_EQ(registry.open(name, {}).error().code, ErrorCode::Input) << name;
+  for (const DeviceEntry &entry : registry.devices())
+    if (entry.name == "cuda") {
+      EXPECT_EQ(entry.count(), 2);
+      EXPECT_EQ(entry.at(1).model(), (*second)->model());
+    }
+}
+
 TEST_F(CUDADeviceTest, TargetsByComputeCapability) {
   struct Row {
     int major, minor;

@@ -100,6 +100,11 @@ static_assert(ours::kComputeCapabilityMinor ==
               CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
 static_assert(ours::kMaxSharedBytesOptin ==
               CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+static_assert(ours::kPointerMemoryType == CU_POINTER_ATTRIBUTE_MEMORY_TYPE);
+static_assert(ours::kPointerDeviceOrdinal ==
+              CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+static_assert(ours::kMemoryTypeDevice == CU_MEMORYTYPE_DEVICE);
+static_assert(ours::kMemoryTypeUnified == CU_MEMORYTYPE_UNIFIED);
 static_assert(ours::kMaxDynamicSharedBytes ==
               CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
 static_assert(ours::kNonPortableClusterSizeAllowed ==

@@ -65,6 +65,12 @@ Status useDevice() {
     return outcome.takeError();
   if (outcome->failure)
     return *outcome->failure;
+  if (Status status = device.checkAddress(*buffer, "tensor"); !status)
+    return status;
+  outcome = device.launchInStream("nothing", geometry, {*map}, nullptr,
+                                  /*wait=*/false);
+  if (!outcome)
+    return outcome.takeError();
   if (Status status = device.read(*buffer, bytes.data(), 4096); !status)
     return status;
   device.release(*buffer);

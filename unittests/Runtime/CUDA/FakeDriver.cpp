@@ -29,6 +29,10 @@ extern "C" {
 #include "../../../lib/Runtime/CUDA/DriverFunctions.def"
 FA_EXPORT Result cuGetErrorName(Result result, const char **text);
 FA_EXPORT Result cuGetErrorString(Result result, const char **text);
+// What a program beside us calls.
+FA_EXPORT Result cuStreamCreate(Stream *stream, unsigned flags);
+FA_EXPORT Result cuStreamSynchronize(Stream stream);
+FA_EXPORT Result cuStreamDestroy_v2(Stream stream);
 FA_EXPORT void fakeCudaReset(const FakeSetup *setup);
 FA_EXPORT const char *fakeCudaLog();
 FA_EXPORT const char *fakeCudaFailedCall();
@@ -74,6 +78,21 @@ struct LoadedFunction {
   bool mayBeNonPortable = false;
 };
 
+struct Buffer {
+  std::string name;
+  uint64_t bytes;
+  int ordinal; ///< of its GPU
+};
+
+/// A launch that is in a stream. It runs when somebody waits, whoever that is:
+/// who takes a result before that finds none.
+struct PendingLaunch {
+  Module module;
+  std::string name;
+  ptxvm::LaunchShape shape;
+  std::vector<ptxvm::Argument> arguments;
+};
+
 /// All that the driver knows.
 struct State {
   FakeSetup setup;
@@ -83,11 +102,13 @@ struct State {
 
   bool isStarted = false;
   std::unique_ptr<ptxvm::Device> machine;
-  std::map<DevicePointer, std::pair<std::string, uint64_t>> buffers;
+  std::map<DevicePointer, Buffer> buffers;
   std::map<Module, ptxvm::Module> modules;
   std::map<Function, LoadedFunction> functions;
-  std::map<Event, bool> events; ///< and whether it was recorded
-  int retained = 0;
+  std::map<Event, bool> events;  ///< and whether it was recorded
+  std::map<Stream, int> streams; ///< and the ordinal of the GPU
+  std::map<int, int> retained;   ///< by ordinal
+  std::vector<PendingLaunch> pending;
   std::map<std::thread::id, std::vector<Context>> stacks;
   Result sticky = 0; ///< what a kernel left
 
@@ -98,7 +119,17 @@ struct State {
 
 std::mutex mutex;
 State state;
-Context theContext() { return reinterpret_cast<Context>(&state); }
+/// A primary context is a number behind the address of the state.
+Context contextOf(int ordinal) {
+  return reinterpret_cast<Context>(reinterpret_cast<char *>(&state) + ordinal);
+}
+/// -1 for what is none.
+int ordinalOf(Context context) {
+  for (int ordinal = 0; ordinal < state.setup.gpus; ++ordinal)
+    if (context == contextOf(ordinal))
+      return ordinal;
+  return -1;
+}
 
 template <typename Handle> Handle newHandle(const char *kind) {
   // Kind in the upper half, so that one handle is never taken for another.
@@ -138,16 +169,28 @@ void startOver(const FakeSetup &setup) {
   readFail(setup.fail ? setup.fail : "");
 }
 
-/// The buffer around an address as "buffer2+1024"; empty without one.
-std::string addressText(DevicePointer address, uint64_t bytes = 0) {
+/// The buffer around an address; null without one. `offset` is into it.
+const Buffer *findBuffer(DevicePointer address, uint64_t bytes = 0,
+                         uint64_t *offset = nullptr) {
   auto after = state.buffers.upper_bound(address);
   if (after == state.buffers.begin())
-    return "";
+    return nullptr;
   const auto &[start, buffer] = *--after;
-  uint64_t offset = address - start;
-  if (offset > buffer.second || buffer.second - offset < bytes)
+  uint64_t distance = address - start;
+  if (distance > buffer.bytes || buffer.bytes - distance < bytes)
+    return nullptr;
+  if (offset)
+    *offset = distance;
+  return &buffer;
+}
+
+/// "buffer2+1024"; empty without one.
+std::string addressText(DevicePointer address) {
+  uint64_t offset = 0;
+  const Buffer *buffer = findBuffer(address, 0, &offset);
+  if (!buffer)
     return "";
-  return buffer.first + (offset ? "+" + std::to_string(offset) : "");
+  return buffer->name + (offset ? "+" + std::to_string(offset) : "");
 }
 
 enum class Needs { Nothing, Start, Context };
@@ -198,6 +241,25 @@ private:
   std::string name;
   bool isTold = false;
 };
+
+int currentOrdinal() { return ordinalOf(Call::stack().back()); }
+
+/// Everything that was launched comes to its end. A kernel's fault is told by
+/// what waits for it, and by all that follows.
+Result runPending() {
+  for (PendingLaunch &launch : std::exchange(state.pending, {})) {
+    if (state.sticky)
+      continue;
+    ptxvm::Report report =
+        state.machine->launch(state.modules.at(launch.module), launch.name,
+                              launch.shape, launch.arguments);
+    if (report.status == ptxvm::Status::Invalid)
+      state.sticky = kInvalidValue;
+    else if (!report.ok())
+      state.sticky = kIllegalAddress;
+  }
+  return state.sticky;
+}
 
 std::string number(uint64_t value) { return std::to_string(value); }
 
@@ -294,13 +356,16 @@ const char *fakeCudaLeaks() {
   std::lock_guard<std::mutex> lock(mutex);
   text.clear();
   for (const auto &[address, buffer] : state.buffers)
-    text += buffer.first + " of " + number(buffer.second) + " bytes\n";
+    text += buffer.name + " of " + number(buffer.bytes) + " bytes\n";
   for (const auto &[module, program] : state.modules)
     text += handleText("module", module) + "\n";
   for (const auto &[event, isRecorded] : state.events)
     text += handleText("event", event) + "\n";
-  if (state.retained)
-    text += "the context, " + number(uint64_t(state.retained)) + " times\n";
+  for (const auto &[stream, ordinal] : state.streams)
+    text += handleText("stream", stream) + "\n";
+  for (const auto &[ordinal, times] : state.retained)
+    if (times)
+      text += "the context, " + number(uint64_t(times)) + " times\n";
   for (const auto &[thread, stack] : state.stacks)
     if (!stack.empty())
       text += "a context is still current\n";
@@ -409,8 +474,8 @@ Result cuDevicePrimaryCtxRetain(Context *context, DeviceOrdinal device) {
     return call.result;
   if (!isDevice(device))
     return call.misuse(kInvalidDevice, "no such GPU");
-  ++state.retained;
-  *context = theContext();
+  ++state.retained[device - 70];
+  *context = contextOf(device - 70);
   return kSuccess;
 }
 
@@ -418,13 +483,17 @@ Result cuDevicePrimaryCtxRelease_v2(DeviceOrdinal device) {
   Call call("cuDevicePrimaryCtxRelease", "", Needs::Start);
   if (!call.mayGiveBack())
     return call.result;
-  if (!isDevice(device) || state.retained == 0)
+  if (!isDevice(device) || state.retained[device - 70] == 0)
     return call.misuse(kInvalidContext, "it was not retained");
-  if (--state.retained > 0)
+  if (--state.retained[device - 70] > 0)
     return call.result;
-  bool isEmpty =
-      state.buffers.empty() && state.modules.empty() && state.events.empty();
+  for (const auto &[ordinal, times] : state.retained)
+    if (times)
+      return call.result;
+  bool isEmpty = state.buffers.empty() && state.modules.empty() &&
+                 state.events.empty() && state.pending.empty();
   // What is in a context ends with it. That is for emergencies.
+  state.pending.clear();
   state.buffers.clear();
   state.modules.clear();
   state.functions.clear();
@@ -438,7 +507,7 @@ Result cuCtxPushCurrent_v2(Context context) {
   Call call("cuCtxPushCurrent", "", Needs::Start);
   if (call.isRefused())
     return call.result;
-  if (context != theContext() || state.retained == 0)
+  if (ordinalOf(context) < 0 || state.retained[ordinalOf(context)] == 0)
     return call.misuse(kInvalidContext, "no context of ours");
   Call::stack().push_back(context);
   return kSuccess;
@@ -479,6 +548,9 @@ Result cuModuleUnload(Module module) {
   Call call("cuModuleUnload", handleText("module", module));
   if (!call.mayGiveBack())
     return call.result;
+  for (const PendingLaunch &launch : state.pending)
+    if (launch.module == module)
+      return call.misuse(kInvalidHandle, "a kernel of it may still run");
   if (!state.modules.erase(module))
     return call.misuse(kInvalidHandle, "no module");
   std::erase_if(state.functions, [&](const auto &entry) {
@@ -550,6 +622,27 @@ Result cuFuncSetAttribute(Function function, int attribute, int value) {
   return kSuccess;
 }
 
+/// The first buffer of another GPU than the current one among arguments.
+static std::string
+findForeignBuffer(const std::vector<ptxvm::Argument> &arguments) {
+  for (const ptxvm::Argument &argument : arguments) {
+    DevicePointer address = 0;
+    if (argument.bytes.size() != sizeof(address))
+      continue;
+    std::memcpy(&address, argument.bytes.data(), sizeof(address));
+    const Buffer *buffer = findBuffer(address);
+    if (buffer && buffer->ordinal != currentOrdinal())
+      return buffer->name;
+  }
+  return "";
+}
+
+static bool isStreamHere(Stream stream) {
+  auto found = state.streams.find(stream);
+  return !stream ||
+         (found != state.streams.end() && found->second == currentOrdinal());
+}
+
 Result cuLaunchKernelEx(const LaunchConfig *config, Function function,
                         void **parameters, void **extra) {
   uint32_t cluster[3] = {1, 1, 1};
@@ -575,30 +668,36 @@ Result cuLaunchKernelEx(const LaunchConfig *config, Function function,
       arguments.emplace_back().bytes.resize(parameter.size);
       std::memcpy(arguments.back().bytes.data(), value, parameter.size);
     }
+  if (config->stream)
+    text += " in " + handleText("stream", config->stream);
   Call call("cuLaunchKernelEx", text);
   if (call.isRefused())
     return call.result;
   if (found == state.functions.end())
     return call.misuse(kInvalidHandle, "no function");
-  if (extra || config->stream || hasOther)
-    return call.misuse(kInvalidValue, "a stream, attribute or extra");
+  if (extra || hasOther)
+    return call.misuse(kInvalidValue, "an attribute or extra");
+  if (!isStreamHere(config->stream))
+    return call.misuse(kInvalidHandle, "no stream of this context");
   if (std::string wrong = findWrong(*config, found->second, cluster);
       !wrong.empty())
     return call.misuse(kInvalidValue, wrong);
-  ptxvm::LaunchShape shape;
-  shape.grid = {config->grid[0], config->grid[1], config->grid[2]};
-  shape.block = {config->block[0], config->block[1], config->block[2]};
-  shape.cluster = {cluster[0], cluster[1], cluster[2]};
-  shape.dynamicSharedBytes = config->sharedBytes;
-  ptxvm::Report report =
-      state.machine->launch(state.modules.at(found->second.module),
-                            found->second.name, shape, arguments);
-  if (report.status == ptxvm::Status::Invalid)
-    return kInvalidValue;
-  // A kernel's fault is told by what waits for it, and by all that follows.
-  if (!report.ok())
-    state.sticky = kIllegalAddress;
+  if (std::string other = findForeignBuffer(arguments); !other.empty())
+    return call.misuse(kInvalidValue, other + " is of another GPU");
+  PendingLaunch launch{found->second.module, found->second.name, {}, arguments};
+  launch.shape.grid = {config->grid[0], config->grid[1], config->grid[2]};
+  launch.shape.block = {config->block[0], config->block[1], config->block[2]};
+  launch.shape.cluster = {cluster[0], cluster[1], cluster[2]};
+  launch.shape.dynamicSharedBytes = config->sharedBytes;
+  state.pending.push_back(std::move(launch));
   return kSuccess;
+}
+
+Result cuCtxSynchronize() {
+  Call call("cuCtxSynchronize", "");
+  // It has waited, whatever it says.
+  Result fault = call.mayGiveBack() ? runPending() : kSuccess;
+  return call.isRefused() ? call.result : fault;
 }
 
 //===----------------------------------------------------------------------===//
@@ -613,7 +712,7 @@ Result cuMemAlloc_v2(DevicePointer *address, size_t bytes) {
     return call.misuse(kInvalidValue, "no bytes");
   std::string name = "buffer" + number(++state.made["buffer"]);
   *address = state.machine->alloc(bytes, name);
-  state.buffers[*address] = {name, bytes};
+  state.buffers[*address] = {name, bytes, currentOrdinal()};
   return kSuccess;
 }
 
@@ -623,6 +722,7 @@ Result cuMemFree_v2(DevicePointer address) {
     return call.result;
   if (!state.buffers.erase(address))
     return call.misuse(kInvalidValue, "no buffer begins there");
+  runPending();
   state.machine->free(address);
   return call.result;
 }
@@ -632,6 +732,7 @@ Result cuMemsetD8_v2(DevicePointer address, unsigned char value, size_t count) {
             addressText(address) + " " + number(value) + " " + number(count));
   if (call.isRefused())
     return call.result;
+  runPending();
   std::vector<uint8_t> bytes(count, value);
   if (!state.machine->write(address, bytes.data(), count))
     return call.misuse(kInvalidValue, "outside of every buffer");
@@ -642,6 +743,8 @@ Result cuMemcpyHtoD_v2(DevicePointer to, const void *from, size_t bytes) {
   Call call("cuMemcpyHtoD", addressText(to) + " " + number(bytes));
   if (call.isRefused())
     return call.result;
+  if (Result fault = runPending())
+    return fault;
   if (!state.machine->write(to, from, bytes))
     return call.misuse(kInvalidValue, "outside of every buffer");
   return kSuccess;
@@ -651,8 +754,29 @@ Result cuMemcpyDtoH_v2(void *to, DevicePointer from, size_t bytes) {
   Call call("cuMemcpyDtoH", addressText(from) + " " + number(bytes));
   if (call.isRefused())
     return call.result;
+  if (Result fault = runPending())
+    return fault;
   if (!state.machine->read(from, to, bytes))
     return call.misuse(kInvalidValue, "outside of every buffer");
+  return kSuccess;
+}
+
+Result cuPointerGetAttribute(void *value, int attribute,
+                             DevicePointer address) {
+  Call call("cuPointerGetAttribute",
+            number(uint64_t(attribute)) + " " + addressText(address));
+  if (call.isRefused())
+    return call.result;
+  const Buffer *buffer = findBuffer(address, 1);
+  // Of the host's own memory, and of none, the driver says nothing else.
+  if (!buffer)
+    return kInvalidValue;
+  if (attribute == kPointerMemoryType)
+    *static_cast<unsigned *>(value) = kMemoryTypeDevice;
+  else if (attribute == kPointerDeviceOrdinal)
+    *static_cast<int *>(value) = buffer->ordinal;
+  else
+    return call.misuse(kInvalidValue, "no such attribute");
   return kSuccess;
 }
 
@@ -699,8 +823,35 @@ Result cuTensorMapEncodeTiled(TensorMap *map, int type, uint32_t rank,
 }
 
 //===----------------------------------------------------------------------===//
-// The driver: events
+// The driver: streams and events
 //===----------------------------------------------------------------------===//
+
+Result cuStreamCreate(Stream *stream, unsigned flags) {
+  Call call("cuStreamCreate", number(flags));
+  if (call.isRefused())
+    return call.result;
+  *stream = newHandle<Stream>("stream");
+  state.streams[*stream] = currentOrdinal();
+  return kSuccess;
+}
+
+Result cuStreamSynchronize(Stream stream) {
+  Call call("cuStreamSynchronize", handleText("stream", stream));
+  if (call.isRefused())
+    return call.result;
+  if (!isStreamHere(stream))
+    return call.misuse(kInvalidHandle, "no stream of this context");
+  return runPending();
+}
+
+Result cuStreamDestroy_v2(Stream stream) {
+  Call call("cuStreamDestroy", handleText("stream", stream));
+  if (!call.mayGiveBack())
+    return call.result;
+  if (!state.streams.erase(stream))
+    return call.misuse(kInvalidHandle, "no stream");
+  return call.result;
+}
 
 Result cuEventCreate(Event *event, unsigned flags) {
   Call call("cuEventCreate", number(flags));
@@ -712,11 +863,14 @@ Result cuEventCreate(Event *event, unsigned flags) {
 }
 
 Result cuEventRecord(Event event, Stream stream) {
-  Call call("cuEventRecord", handleText("event", event));
+  Call call("cuEventRecord",
+            handleText("event", event) +
+                (stream ? " in " + handleText("stream", stream) : ""));
   if (call.isRefused())
     return call.result;
-  if (!state.events.count(event) || stream)
-    return call.misuse(kInvalidHandle, "no event, or a stream");
+  if (!state.events.count(event) || !isStreamHere(stream))
+    return call.misuse(kInvalidHandle,
+                       "no event, or no stream of this context");
   state.events[event] = true;
   return kSuccess;
 }
@@ -727,7 +881,7 @@ Result cuEventSynchronize(Event event) {
     return call.result;
   if (!state.events.count(event) || !state.events[event])
     return call.misuse(kInvalidHandle, "an event that was not recorded");
-  return kSuccess;
+  return runPending();
 }
 
 /// A quarter of a millisecond the first time, two quarters the second.

@@ -200,6 +200,77 @@ TEST_F(FakeDriverTest, Launches) {
   EXPECT_EQ(driver->MemcpyDtoH.pointer(&value, out - 4096, 4), kIllegalAddress);
 }
 
+/// What is in a stream runs when somebody waits.
+TEST_F(FakeDriverTest, Streams) {
+  FakeSetup two;
+  two.gpus = 2;
+  fake.reset(two);
+  begin();
+  auto create =
+      fake.function<Result(cuda::Stream *, unsigned)>("cuStreamCreate");
+  auto synchronize = fake.function<Result(cuda::Stream)>("cuStreamSynchronize");
+  auto destroy = fake.function<Result(cuda::Stream)>("cuStreamDestroy_v2");
+  Function function = load();
+  DevicePointer out = allocate(4);
+  uint32_t value = 7;
+  void *parameters[] = {&out, &value};
+  LaunchConfig config{{1, 1, 1}, {1, 1, 1}, 0, nullptr, nullptr, 0};
+  ASSERT_EQ(create(&config.stream, 0), kSuccess);
+  auto launch = [&] {
+    return driver->LaunchKernelEx.pointer(&config, function, parameters,
+                                          nullptr);
+  };
+  EXPECT_EQ(launch(), kSuccess);
+  EXPECT_EQ(driver->ModuleUnload.pointer(module), 400);
+  EXPECT_EQ(synchronize(config.stream), kSuccess);
+  EXPECT_EQ(fake.misuses(), "cuModuleUnload: a kernel of it may still run\n");
+  value = 0;
+  EXPECT_EQ(driver->MemcpyDtoH.pointer(&value, out, 4), kSuccess);
+  EXPECT_EQ(value, 7u);
+  // Of another context, or of none any more.
+  DeviceOrdinal second = -1;
+  Context other = nullptr, popped = nullptr;
+  ASSERT_EQ(driver->DeviceGet.pointer(&second, 1), kSuccess);
+  ASSERT_EQ(driver->DevicePrimaryCtxRetain.pointer(&other, second), kSuccess);
+  ASSERT_EQ(driver->CtxPushCurrent.pointer(other), kSuccess);
+  EXPECT_EQ(launch(), 400);
+  EXPECT_EQ(synchronize(config.stream), 400);
+  cuda::Stream stream = std::exchange(config.stream, nullptr);
+  EXPECT_EQ(launch(), kInvalidValue);
+  EXPECT_EQ(driver->CtxPopCurrent.pointer(&popped), kSuccess);
+  EXPECT_EQ(driver->DevicePrimaryCtxRelease.pointer(second), kSuccess);
+  EXPECT_EQ(destroy(stream), kSuccess);
+  EXPECT_EQ(destroy(stream), 400);
+  EXPECT_EQ(fake.misuses(), "cuModuleUnload: a kernel of it may still run\n"
+                            "cuLaunchKernelEx: no stream of this context\n"
+                            "cuStreamSynchronize: no stream of this context\n"
+                            "cuLaunchKernelEx: buffer1 is of another GPU\n"
+                            "cuStreamDestroy: no stream\n");
+  EXPECT_EQ(driver->ModuleUnload.pointer(module), kSuccess);
+  EXPECT_EQ(driver->MemFree.pointer(out), kSuccess);
+  end();
+  EXPECT_EQ(fake.leaks(), "");
+}
+
+TEST_F(FakeDriverTest, PointerAttributes) {
+  begin();
+  DevicePointer address = allocate(64);
+  unsigned type = 0;
+  int ordinal = -1;
+  auto ask = [&](void *value, int attribute, DevicePointer at) {
+    return driver->PointerGetAttribute.pointer(value, attribute, at);
+  };
+  EXPECT_EQ(ask(&type, kPointerMemoryType, address + 63), kSuccess);
+  EXPECT_EQ(type, kMemoryTypeDevice);
+  EXPECT_EQ(ask(&ordinal, kPointerDeviceOrdinal, address), kSuccess);
+  EXPECT_EQ(ordinal, 0);
+  EXPECT_EQ(ask(&type, kPointerMemoryType, address + 64), kInvalidValue);
+  EXPECT_EQ(ask(&type, kPointerMemoryType, uint64_t(&type)), kInvalidValue);
+  EXPECT_EQ(fake.misuses(), "");
+  EXPECT_EQ(ask(&type, 1000, address), kInvalidValue);
+  EXPECT_EQ(fake.misuses(), "cuPointerGetAttribute: no such attribute\n");
+}
+
 TEST_F(FakeDriverTest, TensorMaps) {
   begin();
   DevicePointer address = allocate(1024);

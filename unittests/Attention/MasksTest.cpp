@@ -149,6 +149,19 @@ TEST(Cases, B87_WindowBoundsAreInclusiveDistances) {
              {1, 1.5, 7.0 / 3, 14.0 / 3, 28.0 / 3});
 }
 
+TEST(Cases, B89_OnlyMinusOneIsUnbounded) {
+  for (auto [bounds, name] : {std::pair("left = -1, right = -3", "right"),
+                              {"left = -2, right = 0", "left"}}) {
+    std::string error =
+        compileError({.clauses = "masks [#fa.window<top_left, " +
+                                 std::string(bounds) + ">]"});
+    EXPECT_NE(error.find("window bound '" + std::string(name) +
+                         "' must be -1 (unbounded) or between 0 and"),
+              std::string::npos)
+        << error;
+  }
+}
+
 TEST(EmptyRows, AsNaN) {
   // Rows 0 to 9 stand before the first key.
   Form form{.clauses = "masks [#fa.causal<bottom_right>]",

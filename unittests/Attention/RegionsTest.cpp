@@ -166,6 +166,9 @@ const std::vector<Row> &rows() {
        "scale(-0.3) softcap(1.5) masks [#fa.causal<bottom_right>]" + kDistance +
            kDiagonals,
        true, true, true},
+      // What is not linear shows what comes before and behind it.
+      {"functions_with_others", "scale(2.0) softcap(3.0)" + kFunctions, true,
+       true, true},
   };
   return list;
 }
@@ -193,6 +196,186 @@ TEST_P(Regions, AroundTheTiles) {
 
 INSTANTIATE_TEST_SUITE_P(, Regions, testing::ValuesIn(rows()),
                          [](const auto &info) { return info.param.name; });
+
+//===----------------------------------------------------------------------===//
+// What a block knows of a region
+//===----------------------------------------------------------------------===//
+
+/// One operation whose interval decides which blocks are read and which are
+/// full, in blocks of 16 keys.
+struct Bounds {
+  const char *name;
+  const char *body;
+};
+
+constexpr Bounds kBounds[] = {
+    {"sum", R"(
+  %n = arith.constant 40 : index
+  %s = arith.addi %i, %j : index
+  %c = arith.cmpi slt, %s, %n : index)"},
+    {"difference", R"(
+  %n = arith.constant 5 : index
+  %d = arith.subi %i, %j : index
+  %c = arith.cmpi sge, %d, %n : index)"},
+    {"negative_multiple", R"(
+  %m = arith.constant -2 : index
+  %n = arith.constant -7 : index
+  %p = arith.muli %i, %m : index
+  %s = arith.addi %p, %j : index
+  %c = arith.cmpi sle, %s, %n : index)"},
+    {"product", R"(
+  %n = arith.constant 30 : index
+  %m = arith.constant 24 : index
+  %a = arith.subi %i, %m : index
+  %z = arith.subi %j, %m : index
+  %p = arith.muli %a, %z : index
+  %c = arith.cmpi sgt, %p, %n : index)"},
+    {"quotient_of_negative", R"(
+  %n = arith.constant 16 : index
+  %z = arith.constant 0 : index
+  %d = arith.subi %j, %i : index
+  %u = arith.floordivsi %d, %n : index
+  %c = arith.cmpi sge, %u, %z : index)"},
+    {"truncated_quotient", R"(
+  %n = arith.constant 16 : index
+  %z = arith.constant 0 : index
+  %d = arith.subi %i, %j : index
+  %u = arith.divsi %d, %n : index
+  %c = arith.cmpi sge, %u, %z : index)"},
+    {"unsigned_quotient", R"(
+  %n = arith.constant 16 : index
+  %m = arith.constant 3 : index
+  %d = arith.subi %j, %i : index
+  %u = arith.divui %d, %n : index
+  %c = arith.cmpi slt, %u, %m : index)"},
+    {"rest", R"(
+  %n = arith.constant 40 : index
+  %m = arith.constant 20 : index
+  %s = arith.addi %i, %j : index
+  %r = arith.remsi %s, %n : index
+  %c = arith.cmpi slt, %r, %m : index)"},
+    {"rest_of_all", R"(
+  %n = arith.constant 16 : index
+  %m = arith.constant 14 : index
+  %t = arith.constant 3 : index
+  %s = arith.addi %j, %t : index
+  %r = arith.remui %s, %n : index
+  %c = arith.cmpi sle, %r, %m : index)"},
+    {"last_of_each_block", R"(
+  %n = arith.constant 16 : index
+  %m = arith.constant 15 : index
+  %r = arith.remui %j, %n : index
+  %c = arith.cmpi eq, %r, %m : index)"},
+    {"rest_of_negative", R"(
+  %n = arith.constant 16 : index
+  %z = arith.constant 0 : index
+  %d = arith.subi %i, %j : index
+  %r = arith.remsi %d, %n : index
+  %c = arith.cmpi sge, %r, %z : index)"},
+    {"unsigned_rest_of_negative", R"(
+  %n = arith.constant 7 : index
+  %m = arith.constant 3 : index
+  %d = arith.subi %i, %j : index
+  %r = arith.remui %d, %n : index
+  %c = arith.cmpi sge, %r, %m : index)"},
+    {"smaller", R"(
+  %n = arith.constant 20 : index
+  %m = arith.minsi %i, %j : index
+  %c = arith.cmpi sge, %m, %n : index)"},
+    {"larger", R"(
+  %n = arith.constant 40 : index
+  %m = arith.maxsi %i, %j : index
+  %c = arith.cmpi sle, %m, %n : index)"},
+    {"same_chunk", R"(
+  %n = arith.constant 28 : index
+  %a = arith.divui %i, %n : index
+  %z = arith.divui %j, %n : index
+  %c = arith.cmpi eq, %a, %z : index)"},
+    {"other_chunk", R"(
+  %n = arith.constant 24 : index
+  %a = arith.divui %i, %n : index
+  %z = arith.divui %j, %n : index
+  %c = arith.cmpi ne, %a, %z : index)"},
+    {"unsigned_window", R"(
+  %n = arith.constant 20 : index
+  %d = arith.subi %i, %j : index
+  %c = arith.cmpi ult, %d, %n : index)"},
+    {"both", R"(
+  %n = arith.constant 20 : index
+  %x = arith.cmpi sge, %i, %j : index
+  %y = arith.cmpi sge, %j, %n : index
+  %c = arith.andi %x, %y : i1)"},
+    {"either", R"(
+  %n = arith.constant 20 : index
+  %x = arith.cmpi sgt, %i, %j : index
+  %y = arith.cmpi slt, %j, %n : index
+  %c = arith.ori %x, %y : i1)"},
+    {"one_of_two", R"(
+  %n = arith.constant 20 : index
+  %m = arith.constant 33 : index
+  %x = arith.cmpi sge, %i, %n : index
+  %y = arith.cmpi sge, %j, %m : index
+  %c = arith.xori %x, %y : i1)"},
+    {"not", R"(
+  %t = arith.constant true
+  %x = arith.cmpi sgt, %j, %i : index
+  %c = arith.xori %x, %t : i1)"},
+    {"number_of_truths", R"(
+  %n = arith.constant 20 : index
+  %one = arith.constant 1 : i32
+  %x = arith.cmpi sge, %i, %j : index
+  %y = arith.cmpi sge, %j, %n : index
+  %a = arith.extui %x : i1 to i32
+  %z = arith.extui %y : i1 to i32
+  %s = arith.addi %a, %z : i32
+  %c = arith.cmpi eq, %s, %one : i32)"},
+    {"wraps_in_32_bits", R"(
+  %f = arith.constant 1073741824 : i32
+  %z = arith.constant 0 : i32
+  %w = arith.index_cast %i : index to i32
+  %p = arith.muli %w, %f : i32
+  %c = arith.cmpi sge, %p, %z : i32)"},
+    {"narrowed_to_32_bits", R"(
+  %f = arith.constant 1073741824 : index
+  %z = arith.constant 0 : i32
+  %p = arith.muli %j, %f : index
+  %w = arith.index_cast %p : index to i32
+  %c = arith.cmpi sge, %w, %z : i32)"},
+    {"odd_heads", R"(
+  %n = arith.constant 2 : index
+  %one = arith.constant 1 : index
+  %r = arith.remui %h, %n : index
+  %x = arith.cmpi eq, %r, %one : index
+  %y = arith.cmpi sge, %i, %j : index
+  %c = arith.ori %x, %y : i1)"},
+};
+
+class RegionBounds : public testing::TestWithParam<Bounds> {};
+
+TEST_P(RegionBounds, LeaveOutNothingThatIsSeen) {
+  // The last full blocks run where the partial ones do and are asked all the
+  // same, so what may be wrongly full comes in front of them.
+  std::string body = GetParam().body + std::string("\n  fa.yield %c : i1");
+  Form form{.clauses = visible(body), .schedule = kLeastTiles};
+  for (auto [queries, keys] : {std::pair(70, 70), {33, 85}})
+    Trial(form, {1, 2, 1, queries, keys}).seed(uint64_t(keys)).run();
+}
+
+INSTANTIATE_TEST_SUITE_P(, RegionBounds, testing::ValuesIn(kBounds),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(RegionCases, B84_AScalarTimesTheScore) {
+  Form form{.outType = "f32",
+            .clauses = "scale(1.0)" + score(R"(
+  %r = arith.mulf %s, %t : f32
+  fa.yield %r : f32)"),
+            .captured = ", %t: f32",
+            .schedule = kLeastTiles};
+  Trial trial = Trial::ofRows(form, {1}, {1, 0}, {1, 2});
+  trial.set("region0", {1}).expect({1.268941});
+  trial.set("region0", {-3})
+      .expect({(std::exp(-3.0) + 2) / (std::exp(-3.0) + 1)});
+}
 
 TEST(RegionCases, ReadTables) {
   Form form{.clauses = onTensors(kTables),

@@ -145,6 +145,7 @@ TEST(Cases, B82_TheSinkIsOneMoreKey) {
   Form capped = form;
   capped.clauses = "scale(0.5) softcap(2.0)";
   run(capped, {0, 0, 1, 1}).expect({1.483591}, {1.551445});
+  run(capped, {1, 1, 1, 1}).set("sink", {300}).expect({0}, {300});
   // Far above and far below the scores, and none at all.
   run(form, {1, 1, 1, 1}).set("sink", {300}).expect({0}, {300});
   run(form, {1, 1, 1, 1}).set("sink", {-300}).expect({2.5}, {std::log(4.0)});
@@ -153,11 +154,160 @@ TEST(Cases, B82_TheSinkIsOneMoreKey) {
   run(form, {1, 1, 1, 1}).set("sink", {kNaN}).expect({kNaN}, {kNaN});
 }
 
+TEST(Cases, B07_AFiniteBiasIsABias) {
+  // The lowest number of f32 on keys 0 to 127 of 441: attention over the rest.
+  constexpr double kLowest = -std::numeric_limits<float>::max();
+  Form plain{.type = "f32", .headDim = 8, .valueDim = 8}, form = plain;
+  form.bias = "?";
+  Trial biased(form, {1, 1, 1, 4, 441});
+  Values bias(441, 0);
+  std::fill_n(bias.begin(), 128, kLowest);
+  RunResult result = biased.seed(2).set("bias", bias).run();
+  Trial rest(plain, {1, 1, 1, 4, 313});
+  rest.set("query", biased.input("query").values());
+  for (const char *role : {"key", "value"}) {
+    Values all = biased.input(role).values();
+    rest.set(role, Values(all.begin() + 128 * 8, all.end()));
+  }
+  expectNear(outColumn(result), outColumn(rest.run()));
+
+  // On every key. The bound of a row grows with its scores, so what comes out
+  // is compared by itself.
+  Form rows = rowForm("scale(1.0)");
+  rows.bias = "?";
+  Trial all = Trial::ofRows(rows, {1}, {1, 2, 3, 4}, {1, 2, 3, 4});
+  for (auto [level, out] : {std::pair(-65504.0, 3.492653), {-1e30, 2.5}})
+    expectNear(outColumn(all.setAll("bias", level).expect({out})), {out}, 1e-3);
+}
+
+TEST(Cases, B66_BiasOfAnotherType) {
+  for (auto [type, biasType] : {std::pair("bf16", "f32"),
+                                {"f16", "f32"},
+                                {"f32", "f16"},
+                                {"f16", "bf16"}}) {
+    Form form{.type = type,
+              .headDim = 8,
+              .valueDim = 8,
+              .bias = "1x?x?x?",
+              .biasType = biasType};
+    Trial(form, {2, 4, 4, 8, 8}).seed(7).run();
+  }
+}
+
+TEST(Cases, B68_OddBiasRows) {
+  for (const char *type : {"f16", "bf16"}) {
+    Form form{.bias = "1x1x?x?", .biasType = type};
+    for (int64_t keys : {5, 7, 33, 43}) {
+      Trial trial(form, {1, 2, 2, 4, keys});
+      std::vector<std::byte> dense = bits(trial.seed(7).run());
+      // A slice of a wider tensor, and stored by columns.
+      for (const Shape &strides :
+           {Shape{4 * 77, 4 * 77, 77, 1}, Shape{4 * keys, 4 * keys, 1, 4}}) {
+        Trial other = trial;
+        EXPECT_TRUE(bits(other.strides("bias", strides).run()) == dense)
+            << type << " " << keys;
+      }
+    }
+  }
+}
+
+TEST(Cases, B72_BiasOfOneHead) {
+  // Batches with q = 1 and 2 share a bias [1, 1, 1, 2].
+  Form form = rowForm("scale(1.0)");
+  form.bias = "1x1x1x?";
+  Trial trial(form, {2, 1, 1, 1, 2});
+  auto firstColumn = [&](const Values &rows) {
+    Values wide;
+    for (double row : rows)
+      for (int d = 0; d < 16; ++d)
+        wide.push_back(d == 0 ? row : 0);
+    return wide;
+  };
+  auto wholeRows = [&](const Values &rows) {
+    Values wide;
+    for (double row : rows)
+      wide.insert(wide.end(), 16, row);
+    return wide;
+  };
+  trial.set("query", firstColumn({1, 2}))
+      .set("key", firstColumn({1, 0, 1, 0}))
+      .set("value", wholeRows({1, 2, 1, 3}));
+  trial.set("bias", {0, 0}).expect({1.268941, 1.238406});
+  double e = std::exp(1.0);
+  trial.set("bias", {0, std::log(2.0)})
+      .expect({(e + 4) / (e + 2), (e * e + 6) / (e * e + 2)});
+}
+
+TEST(Cases, B74_BiasOfAnotherLengthIsRefused) {
+  Form form{.bias = "10x8", .extents = {-1, -1, -1, 10, -1}};
+  std::string message = Trial(form, {1, 1, 1, 10, 5}).refusal();
+  EXPECT_NE(message.find("8"), std::string::npos) << message;
+  EXPECT_NE(message.find("5"), std::string::npos) << message;
+}
+
+TEST(Cases, B78_CappedScores) {
+  Trial::ofRows(rowForm("scale(1.0) softcap(2.0)"), {1}, {1, 3}, {1, 2})
+      .expect({1.708077});
+}
+
+TEST(Cases, B80_SlopesAreData) {
+  // Eight heads at once and by fours: a slope is what the operand says.
+  Form form{.hasAlibi = true, .hasLSE = false};
+  Trial all(form, {1, 8, 8, 40, 50});
+  Values slopes;
+  for (int head = 0; head < 8; ++head)
+    slopes.push_back(std::exp2(-head - 1));
+  RunResult whole = all.seed(3).set("alibi", slopes).run();
+  ASSERT_EQ(whole.outputs.size(), 1u);
+  std::vector<std::byte> parts;
+  for (int half : {0, 1}) {
+    Trial some(form, {1, 4, 4, 40, 50});
+    auto halfOf = [&](const Values &values) {
+      auto size = long(values.size() / 2);
+      return Values(values.begin() + half * size,
+                    values.begin() + (half + 1) * size);
+    };
+    some.set("alibi", halfOf(slopes));
+    for (const char *role : {"query", "key", "value"})
+      some.set(role, halfOf(all.input(role).values()));
+    for (std::byte byte : bits(some.run()))
+      parts.push_back(byte);
+  }
+  EXPECT_TRUE(parts == whole.outputs[0].bytes);
+}
+
+TEST(Cases, B10_EveryClauseKeyByKey) {
+  // Infinite values at keys that few rows see: all rows beside these are begun
+  // again, and their scores and what hides them say the same there.
+  Form form{.clauses = "scale(-0.4) softcap(1.5) masks "
+                       "[#fa.window<bottom_right, left = 30, right = 9>]",
+            .mask = "?x1x?x?",
+            .bias = "?x?x?x?",
+            .hasAlibi = true,
+            .hasSink = true,
+            .hasSegments = true,
+            .hasKVLengths = true};
+  Extent5 extents{2, 4, 2, 70, 60};
+  for (const char *state : {",state=registers", ",state=shared"}) {
+    form.schedule = kSmallTiles + std::string(state);
+    Trial trial(form, extents);
+    Values values = trial.seed(8).input("value").values();
+    for (size_t plane = 0; plane < 4; ++plane)
+      for (size_t key : {0, 25, 44})
+        values[(plane * 60 + key) * 16 + key % 16] = plane % 2 ? kInf : kNaN;
+    trial.set("value", values)
+        .set("kv_lengths", {60, 51})
+        .set("alibi", {0.5, 0.25, -0.125, 2});
+    RunResult result = trial.run();
+    Values column = outColumn(result);
+    EXPECT_TRUE(std::isfinite(column[69]));
+  }
+}
+
 TEST(Cases, B05_MaskedRowsWithASinkAnywhere) {
   Form form{.clauses = "masks [#fa.causal<bottom_right>]",
             .mask = "?x1",
             .hasSink = true};
-  std::vector<Values> lses;
   for (int first : {0, 10, 18}) {
     Values mask(32, 1);
     for (int row = first; row < first + 14; ++row)

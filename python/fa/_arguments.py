@@ -180,7 +180,8 @@ def read(
     is_packed, is_paged = q_offsets is not None, page_table is not None
     _check_forms(is_packed, kv_offsets is not None, is_paged, kv_lengths is not None)
     arrays = read_qkv(q, k, v)
-    sizes = Extents(*arrays, layout, is_packed, is_paged)
+    query, key, value = arrays
+    sizes = Extents(query, key, value, layout, is_packed, is_paged)
     dtype = NAME[arrays[0].dtype]
     is_plain = not (is_packed or is_paged)
     is_plain = is_plain and q_lengths is None and kv_lengths is None

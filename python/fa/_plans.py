@@ -58,7 +58,7 @@ class Plan:
 def key_of(arrays, out, words, window) -> tuple | None:
     """What the plan of a call depends on, None where it can have none. `arrays` are
     its arguments of that kind in the library's order, `words` the others."""
-    forms = []
+    forms: list = []
     for array in (*arrays, out):
         if type(array) is np.ndarray:
             forms.append((array.dtype, array.shape, array.strides))

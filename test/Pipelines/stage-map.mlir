@@ -26,8 +26,8 @@ func.func @causal(%q: tensor<1x8x?x64xf16>, %k: tensor<1x2x?x64xf16>, %v: tensor
 // A length comes from memory; a mask takes its strides from the operand, 0
 // where it broadcasts; state stays in workgroup memory.
 // CHECK: gpu.func @masked_kernel
-// CHECK-SAME: fa.grid = ["((Sq + 63) / 64) * Hq * B", "1", "1"]
-// CHECK: memref.view {{.*}} to memref<64xf32,
+// CHECK-SAME: fa.grid = ["((Sq + 127) / 128) * Hq * B", "1", "1"]
+// CHECK: memref.view {{.*}} to memref<128xf32,
 // CHECK: fa.view {{.*}} to memref<?x?x?x?xi1, strided<[?, ?, ?, ?]>
 // CHECK: memref.load {{.*}} : memref<?xi32,
 // CHECK: gpu.barrier

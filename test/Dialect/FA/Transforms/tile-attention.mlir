@@ -100,7 +100,7 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:       scf.forall (%{{.*}}) in (%{{.*}}) {
 // CHECK:         %[[SK:.*]] = arith.index_cast %dim{{_.*}} : index to i32
 // CHECK:         %[[H32:.*]] = arith.remui %{{.*}}, %c12_i32 : i32
-// CHECK:         %[[H:.*]] = arith.index_cast %[[H32]] : i32 to index
+// CHECK:         %[[H:.*]] = arith.index_cast %[[H32]] {fa.place = 1 : i64} : i32 to index
 // CHECK:         %[[SQ:.*]] = arith.index_cast %dim : index to i32
 // CHECK:         %[[OFFSET:.*]] = arith.subi %[[SK]], %[[SQ]] : i32
 // CHECK:         %[[SHIFT:.*]] = arith.addi %[[OFFSET]], %c1_i32 : i32

@@ -24,7 +24,7 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:         %[[BLOCK:.*]] = arith.subi %c9_i32{{.*}}, %[[BACK]]
 // CHECK:         %[[B:.*]] = arith.divui %[[HEAD]], %c12_i32
 // CHECK:         %[[H:.*]] = arith.remui %[[HEAD]], %c12_i32
-// CHECK:         %[[IB:.*]] = arith.index_cast %[[BLOCK]] : i32 to index
+// CHECK:         %[[IB:.*]] = arith.index_cast %[[BLOCK]] {fa.place = 2 : i64} : i32 to index
 // CHECK:         arith.muli %[[IB]], %c64
 func.func @sections(%q: !q, %k: !kv, %o: !q) {
   fa.attention %q, %k, %k masks [#fa.causal<top_left>] outs(%o : !q) {schedule = #schedule} : !q, !kv, !kv

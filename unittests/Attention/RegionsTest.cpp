@@ -421,11 +421,7 @@ TEST(RegionCases, BlocksThatATableHidesAreLeftOut) {
                            .dim("region0.1", 240)
                            .set("region0", documents)
                            .run(*device);
-    for (const auto &[name, value] : result.counters)
-      if (name == "shared.ldmatrix.instructions")
-        return value;
-    ADD_FAILURE() << "no count of matrix loads";
-    return 0.0;
+    return counter(result, "shared.ldmatrix.instructions");
   };
   double all = reads(240);
   EXPECT_LT(reads(40), 0.5 * all);
@@ -481,11 +477,7 @@ TEST(RegionCases, BlocksThatARegionHidesAreLeftOut) {
   auto reads = [&](const std::string &clauses) {
     Form form{.clauses = clauses, .schedule = "tile_q=32,tile_kv=16,warps=2"};
     RunResult result = Trial(form, {1, 1, 1, 130, 130}).run(*device);
-    for (const auto &[name, value] : result.counters)
-      if (name == "shared.ldmatrix.instructions")
-        return value;
-    ADD_FAILURE() << "no count of matrix loads";
-    return 0.0;
+    return counter(result, "shared.ldmatrix.instructions");
   };
   double all = reads("");
   double causal = reads("masks [#fa.causal<top_left>]");

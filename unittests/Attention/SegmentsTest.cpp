@@ -111,11 +111,7 @@ double countMatrixLoads(const Values &segments) {
                          .set("q_segments", segments)
                          .set("kv_segments", segments)
                          .run(*device);
-  for (const auto &[name, value] : result.counters)
-    if (name == "shared.ldmatrix.instructions")
-      return value;
-  ADD_FAILURE() << "no count of matrix loads";
-  return 0;
+  return counter(result, "shared.ldmatrix.instructions");
 }
 
 TEST(SegmentBlocks, BlocksOfOtherDocumentsAreLeftOut) {

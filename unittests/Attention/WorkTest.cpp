@@ -41,14 +41,6 @@ Work workOfWindow(const Schedule &schedule) {
   return work;
 }
 
-double counter(const RunResult &result, const std::string &name) {
-  for (const auto &[found, value] : result.counters)
-    if (found == name)
-      return value;
-  ADD_FAILURE() << "no counter " << name;
-  return 0;
-}
-
 class WindowedWork : public testing::TestWithParam<const char *> {};
 
 TEST_P(WindowedWork, IsThatOfTheBlocksThatAreSeen) {

@@ -199,6 +199,25 @@ const FaultCase kBarriers[] = {
      "setp.lt.u32 %p0, %l, 4; @%p0 bar.arrive 3, 64; @!%p0 bar.arrive 3, 64;",
      "bar.arrive needs all lanes of the warp together",
      "setp.lt.u32 %p0, %l, 4; @%p0 ret; bar.sync 0;"},
+    {"partExitsBeforeTheRestComes", "barriers",
+     R"(@%second bar.sync 1, 64;
+        @%second ret;
+        mov.u32 %r0, 16;
+        NEXT: setp.lt.u32 %p0, %l, %r0;
+        @%p0 bar.arrive 1, 64;
+        @%p0 ret;
+        add.u32 %r0, %r0, 16;
+        bra NEXT;)",
+     "bar.arrive needs all lanes of the warp together, and lanes 0xffff0000 "
+     "are not there",
+     R"(@%second bar.sync 1, 64;
+        @%second ret;
+        mov.u32 %r0, 16;
+        NEXT: setp.lt.u32 %p0, %l, %r0;
+        @%p0 barrier.arrive 1, 64;
+        @%p0 ret;
+        add.u32 %r0, %r0, 16;
+        bra NEXT;)"},
     {"counts", "barriers", "@%first bar.sync 1, 64; @%second bar.sync 1;",
      "at barrier 1, but bar.sync at line 23 began this phase with",
      "@%first bar.sync 1, 64; @%second bar.sync 1, 64;"},

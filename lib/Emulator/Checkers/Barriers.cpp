@@ -95,7 +95,9 @@ private:
     Part &part = p.parts[e.warp];
     if (!code.instructions[e.pc].isAligned)
       return;
-    bool isOther = part.lanes && part.pc != e.pc;
+    // Lanes that have exited since they arrived cannot have come with these.
+    bool haveExited = part.lanes & ~e.liveMask;
+    bool isOther = part.lanes && (part.pc != e.pc || haveExited);
     if (isOther)
       reportPart(e.warp, part);
     uint32_t together = e.mask | (isOther ? 0 : part.lanes);

@@ -48,7 +48,8 @@ struct HistoryCell {
 
   WriteRecord write;
   uint32_t readTime = 0; ///< of the last read
-  uint32_t reads = 0;    ///< in `inlined`
+  uint16_t reads = 0;    ///< in `inlined`
+  uint16_t warps = 0;    ///< whose reads there are, by their number mod 16
   uint32_t spill = 0;    ///< 0, or the number of a list for more, + 1
   ReadRecord inlined[kInline];
 };
@@ -104,16 +105,26 @@ public:
   void addRead(HistoryCell &cell, const ReadRecord &read) {
     ReadRecord &first = cell.inlined[0];
     bool isFirst = cell.reads == 0 && !cell.spill;
+    uint16_t warp = uint16_t(1u << read.warp % 16);
     if (isFirst) {
       first = read;
       cell.reads = 1;
+      cell.warps = warp;
+      return;
+    }
+    // Each of some warps reads the tile that all of them share.
+    if (!(cell.warps & warp) && cell.reads < HistoryCell::kInline) {
+      cell.inlined[cell.reads++] = read;
+      cell.warps |= warp;
       return;
     }
     // The lanes of one load, mostly.
     bool isAlike = cell.reads == 1 && !cell.spill && first.warp == read.warp &&
                    first.clock == read.clock && first.isStrong == read.isStrong;
-    if (!isAlike)
+    if (!isAlike) {
+      cell.warps |= warp;
       return addFurtherRead(cell, read);
+    }
     first.mask |= read.mask;
     first.pc = read.pc;
   }

@@ -26,6 +26,19 @@ public:
     uint64_t m = maskOf(bytes);
     return at / 64 < bits.size() && (bits[at / 64] >> (at & 63) & m) == m;
   }
+  /// isWritten for lanes, without a branch for each.
+  bool areWritten(uint32_t lanes, const uint64_t *addresses,
+                  uint32_t bytes) const {
+    const uint64_t *words = bits.data();
+    uint64_t m = maskOf(bytes), size = bits.size(), missing = 0;
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+      uint64_t at = addresses[__builtin_ctz(rest)];
+      if (at / 64 >= size) [[unlikely]]
+        return false;
+      missing |= ~(words[at / 64] >> (at & 63)) & m;
+    }
+    return !missing;
+  }
   void write(uint64_t at, uint32_t bytes) {
     if (at / 64 >= bits.size())
       bits.resize(at / 64 + 1);
@@ -107,9 +120,14 @@ public:
         readGlobal(e);
     } else if (e.space == Space::Shared) {
       // Bulk copies are told by their own events.
-      if (e.proxy == Proxy::Generic)
-        access(e,
-               [&](unsigned) -> WrittenBits & { return all->of[e.ownerRank]; });
+      if (e.proxy != Proxy::Generic)
+        return;
+      WrittenBits &bits = all->of[e.ownerRank];
+      bool isLoad =
+          e.kind == AccessKind::Load || e.kind == AccessKind::MatrixLoad;
+      if (isLoad && bits.areWritten(e.mask, e.addresses, e.bytes)) [[likely]]
+        return;
+      access(e, [&](unsigned) -> WrittenBits & { return bits; });
     } else if (e.space == Space::Local) {
       if (local.empty())
         local.resize((threads + 31) / 32 * 32);

@@ -361,7 +361,7 @@ def test_mistakes():
         fa.torch.attention(q, q, q, causal=True, kv_lengths=lengths)
     with pytest.raises(ValueError, match="causal is 'left'; accepted are False, True"):
         fa.torch.attention(q, k, v, causal="left")
-    wide = torch.zeros(1, 1, 4, 200, dtype=torch.float16)
+    wide = torch.zeros(1, 1, 4, 264, dtype=torch.float16)
     with pytest.raises(ValueError, match="q: head dim .*not supported yet"):
         fa.torch.attention(wide, wide, wide)
     with pytest.raises(TypeError, match="k has dtype float32"):

@@ -130,8 +130,9 @@ public:
   /// The array that a run will use: the one that was set, else the seeded one.
   Array input(const std::string &role) const;
 
-  /// Runs and expects success.
-  RunResult run() const { return run(emulator()); }
+  /// Runs and expects success; where the environment's FA_TEST_ORDERS is a
+  /// number, also what expectNothingFound does with as many orders.
+  RunResult run() const;
   RunResult run(Device &device) const;
   /// Runs without a look at the oracle, for equality with a checked run.
   RunResult runUnchecked(Device &device = emulator()) const;

@@ -8,8 +8,6 @@
 
 #include "LaunchAll.h"
 
-#include <algorithm>
-
 namespace farun {
 
 /// What a launch would have to own and keep until a kernel ends.
@@ -23,33 +21,6 @@ static Status checkParameters(const Entry &entry) {
   return {};
 }
 
-/// Arrays that a kernel cannot know to be other than dense.
-static Status checkStrides(const Entry &entry, const InPlaceSpec &spec) {
-  for (size_t n = 0; n < spec.strides.size(); ++n) {
-    const std::vector<int64_t> &shape = spec.binding.shapes[n];
-    if (entry.operands[n].kind == OperandKind::Scalar ||
-        elementCount(shape) == 0)
-      continue;
-    std::vector<int64_t> dense = denseStrides(shape);
-    for (size_t d = 0; d < shape.size(); ++d) {
-      bool isPassed =
-          std::any_of(entry.parameters.begin(), entry.parameters.end(),
-                      [&](const Parameter &parameter) {
-                        return parameter.kind == ParameterKind::Stride &&
-                               parameter.operand == int(n) &&
-                               parameter.dim == int(d);
-                      });
-      if (shape[d] != 1 && spec.strides[n][d] != dense[d] && !isPassed)
-        return inputError(describeOperand(entry, int(n)) + " has stride " +
-                          std::to_string(spec.strides[n][d]) +
-                          " in dimension " + std::to_string(d) +
-                          ", and the kernels of " + entry.name +
-                          " take a dense one, " + std::to_string(dense[d]));
-    }
-  }
-  return {};
-}
-
 Expected<RunResult> runInPlace(const Program &program, const InPlaceSpec &spec,
                                Device &device) {
   Expected<const Entry *> found = findEntry(program.manifest, spec.entry);
@@ -58,12 +29,14 @@ Expected<RunResult> runInPlace(const Program &program, const InPlaceSpec &spec,
   const Entry &entry = **found;
   if (Status status = checkParameters(entry); !status)
     return status.takeError();
-  if (Status status = checkStrides(entry, spec); !status)
-    return status.takeError();
-  for (size_t n = 0; n < entry.operands.size(); ++n)
-    if (entry.operands[n].kind == OperandKind::Scalar)
-      if (Status status = checkScale(entry, n, spec.scalars[n]); !status)
-        return status.takeError();
+  for (size_t n = 0; n < entry.operands.size(); ++n) {
+    bool isScalar = entry.operands[n].kind == OperandKind::Scalar;
+    Status status = isScalar ? checkScale(entry, n, spec.scalars[n])
+                             : checkStrides(entry, n, spec.binding.shapes[n],
+                                            spec.strides[n]);
+    if (!status)
+      return status.takeError();
+  }
   if (!spec.isLoaded)
     if (Status status = device.load(program.ptx, program.ptxName); !status)
       return status.takeError();

@@ -37,6 +37,35 @@ Status checkScale(const Entry &entry, size_t operand, const Array &array,
                     "to 2.3586e+38");
 }
 
+Status checkStrides(const Entry &entry, size_t operand,
+                    const std::vector<int64_t> &shape,
+                    const std::vector<int64_t> &strides) {
+  auto refuse = [&](const std::string &problem) {
+    return inputError(describeOperand(entry, int(operand)) + " has " + problem);
+  };
+  if (strides.size() != shape.size())
+    return refuse(std::to_string(strides.size()) + " strides, its shape has " +
+                  std::to_string(shape.size()) + " dimensions");
+  if (elementCount(shape) == 0)
+    return {};
+  std::vector<int64_t> dense = denseStrides(shape);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    bool isPassed =
+        std::any_of(entry.parameters.begin(), entry.parameters.end(),
+                    [&](const Parameter &parameter) {
+                      return parameter.operand == int(operand) &&
+                             (parameter.kind == ParameterKind::TensorMap ||
+                              (parameter.kind == ParameterKind::Stride &&
+                               parameter.dim == int(d)));
+                    });
+    if (shape[d] != 1 && strides[d] != dense[d] && !isPassed)
+      return refuse("stride " + std::to_string(strides[d]) + " in dimension " +
+                    std::to_string(d) + ", and the kernels of " + entry.name +
+                    " take a dense one, " + std::to_string(dense[d]));
+  }
+  return {};
+}
+
 static void
 addCounters(const std::vector<std::pair<std::string, double>> &counters,
             std::vector<std::pair<std::string, double>> &sums) {

@@ -28,6 +28,12 @@ RunResult describeRun(const Program &program, const Entry &entry,
 Status checkScale(const Entry &entry, size_t operand, const Array &array,
                   const std::string &by = "");
 
+/// Refuses strides of an array that the kernels take to be dense, since they
+/// are told of them neither by a parameter nor in a tensor map.
+Status checkStrides(const Entry &entry, size_t operand,
+                    const std::vector<int64_t> &shape,
+                    const std::vector<int64_t> &strides);
+
 /// Gives one launch to the device.
 using LaunchFunction = std::function<Expected<LaunchOutcome>(
     const std::string &kernel, const LaunchGeometry &geometry,

@@ -101,6 +101,11 @@ Status Run::prepare() {
   if (!bound)
     return bound.takeError();
   binding = std::move(*bound);
+  for (const auto &[n, strides] : spec.strides)
+    if (Status status =
+            checkStrides(entry, size_t(n), binding.shapes[size_t(n)], strides);
+        !status)
+      return status;
   if (Status status = checkMemory(); !status)
     return status;
   for (size_t n = 0; n < entry.operands.size(); ++n) {

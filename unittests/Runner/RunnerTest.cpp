@@ -129,6 +129,34 @@ TEST(Runner, StridedOperandsGiveTheSameAnswer) {
   EXPECT_EQ(result.outputs[0].values(), dense);
 }
 
+TEST(Runner, StridesThatNoKernelHearsOfAreRefused) {
+  HostDevice device;
+  RunSpec spec = dynamicSpec();
+  Program program = attentionProgram();
+  std::vector<Parameter> &parameters = program.manifest.entries[0].parameters;
+  auto refusal = [&]() -> std::string {
+    Expected<RunResult> result = run(program, spec, device);
+    return result ? "no error" : result.error().message;
+  };
+  spec.strides[1] = {2 * 9 * 8, 9 * 8, 8};
+  EXPECT_EQ(refusal(), "argument 1 (key) has 3 strides, its shape has 4 "
+                       "dimensions");
+  // Padded rows, of which the kernel is told; then it is not.
+  spec.strides[1] = {2 * 9 * 10, 9 * 10, 10, 1};
+  EXPECT_EQ(refusal(), "no error");
+  for (Parameter &parameter : parameters)
+    if (parameter.kind == ParameterKind::Stride && parameter.operand == 1)
+      parameter.operand = 2;
+  EXPECT_EQ(refusal(), "argument 1 (key) has stride 180 in dimension 0, and "
+                       "the kernels of attention take a dense one, 144");
+  // What a dense array has, and any number where there is one index.
+  spec.strides[1] = {2 * 9 * 8, 9 * 8, 8, 1};
+  EXPECT_EQ(refusal(), "no error");
+  spec.dims["B"] = 1;
+  spec.strides[1][0] = -3;
+  EXPECT_EQ(refusal(), "no error");
+}
+
 TEST(Runner, AStoreBetweenElementsIsFound) {
   HostDevice device;
   device.fault = Fault::WriteBefore;

@@ -185,7 +185,7 @@ Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
   Value acc = emitWeightedValues(block, step.weights, site, scaledAcc);
   writeState(acc, block.acc);
   if (trace.buffer)
-    emitTrace(block, keyBlock, step.max, sum, acc);
+    emitTrace(block, keyBlock, emitWholeReference(block, step.max), sum, acc);
   return step.isHuge;
 }
 

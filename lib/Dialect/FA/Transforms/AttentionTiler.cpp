@@ -344,6 +344,15 @@ ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
 void AttentionTiler::emitState(BlockContext &block) {
   auto workgroup =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+/// r of each row, from `max` of what the scores say.
+Value AttentionTiler::emitWholeReference(const BlockContext &block, Value max) {
+  double rest = block.clauses.getRest() * llvm::numbers::log2e;
+  if (rest == 0.0)
+    return max;
+  auto rows = cast<VectorType>(max.getType());
+  return b.create<arith::AddFOp>(max, b.splat(rows, static_cast<float>(rest)));
+}
+
   auto emit = [&](ArrayRef<int64_t> shape, float initial) -> Value {
     auto type = MemRefType::get(shape, b.getF32Type(),
                                 MemRefLayoutAttrInterface(), workgroup);
@@ -408,9 +417,9 @@ BlockVisibility AttentionTiler::emitBlock(Value batch, Value head,
 //===----------------------------------------------------------------------===//
 
 void AttentionTiler::emitEnd(const BlockContext &block, const RowState &state) {
-  FinishedRows rows =
-      emitFinishedRows(b, state.max, state.sum, state.isMean, block.sink,
-                       op.getEmptyRowKind(), block.noQuery);
+  FinishedRows rows = emitFinishedRows(b, emitWholeReference(block, state.max),
+                                       state.sum, state.isMean, block.sink,
+                                       op.getEmptyRowKind(), block.noQuery);
   if (block.dropout.isUsed())
     rows.growth = block.dropout.getGrowth();
   Value acc = state.acc;

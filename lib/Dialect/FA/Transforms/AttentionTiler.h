@@ -99,6 +99,7 @@ private:
   void emitPlanes(BlockContext &block, const SequenceLengths &lengths);
   void restrictToPairs(BlockContext &block);
   Value emitQueryTile(const BlockContext &block, Value column, int64_t columns);
+  Value emitWholeReference(const BlockContext &block, Value max);
   void emitState(BlockContext &block);
   void emitEnd(const BlockContext &block, const RowState &state);
 

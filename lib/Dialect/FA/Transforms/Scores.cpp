@@ -40,7 +40,7 @@ static Value emitDistances(TileBuilder &b, const ScoreClauses &clauses,
 /// A value, and what it is still to be multiplied by; null for nothing.
 using Scaled = std::pair<Value, Value>;
 
-/// cap tanh(x / cap) of x = products * multiplier.
+/// cap tanh(x / cap) of x = products * multiplier, without the rest.
 static Scaled emitCapped(TileBuilder &b, const ScoreClauses &clauses,
                          Value products) {
   double cap = *clauses.softcap;
@@ -59,6 +59,8 @@ static Scaled emitCapped(TileBuilder &b, const ScoreClauses &clauses,
   Value one = b.splat(type, 1.0f);
   Value inverse = b.create<arith::DivFOp>(
       one, b.create<arith::AddFOp>(power, one), arith::FastMathFlags::afn);
+  if (clauses.getRest() != 0.0)
+    return {b.create<arith::NegFOp>(inverse), factor};
   return {b.create<arith::SubFOp>(b.splat(type, 0.5f), inverse), factor};
 }
 

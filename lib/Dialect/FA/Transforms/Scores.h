@@ -17,6 +17,8 @@
 // wherever the scores lie (ScoreSite.h). The last factor is left to the
 // exponent (OnlineSoftmax.h), where it is free: the scale, or the cap. Alibi's
 // slope is divided by it, once; in front of a region or a bias nothing is left.
+// What all scores lack alike is left to the end of the row: of all that is
+// computed only r depends on it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,6 +51,8 @@ struct ScoreClauses {
   double getSoftcapUnit() const {
     return isShortSoftcap ? 2.0 * *softcap : *softcap;
   }
+  /// What every score lacks of x, in natural units. Regions are given x itself.
+  double getRest() const { return isShortSoftcap && !region ? *softcap : 0.0; }
 };
 
 /// Emits x of the `products` that lie at `site`.

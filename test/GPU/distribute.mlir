@@ -382,23 +382,30 @@ gpu.module @m {
 
 #gl = #gpu.address_space<global>
 
-// Distances to the columns of a tile: a lane's first column is taken from each
-// row once, and what is left are constants.
-// CHECK-LABEL: gpu.func @column_differences
+// Rows less columns: a lane's first row less its first column, and a constant for
+// each of the diagonals that its 4 rows and 4 columns lie on.
+// CHECK-LABEL: gpu.func @position_differences
 gpu.module @m {
-  gpu.func @column_differences(%x: f32, %o: !llvm.ptr<1>, %n: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+  gpu.func @position_differences(%row: i32, %o: !llvm.ptr<1>, %n: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant 0 : i32
     %O = fa.view %o sizes [%n] strides [%n, %c1] : !llvm.ptr<1> to memref<?x16xf32, #gl>
-    %j = fa.tile_index %zero dim 1 : vector<16x16xi32>
-    %c = arith.sitofp %j : vector<16x16xi32> to vector<16x16xf32>
-    %b = vector.broadcast %x : f32 to vector<16x16xf32>
-    // CHECK: %[[RELATIVE:.*]] = arith.subf %arg0, %{{.*}} : f32
-    // CHECK-COUNT-8: arith.subf %[[RELATIVE]], %cst
-    // CHECK-NOT: arith.subf
-    %d = arith.subf %b, %c : vector<16x16xf32>
-    fa.store_tile %d, %O[%c0, %c0] : vector<16x16xf32>, memref<?x16xf32, #gl>
+    %i = fa.tile_index %row dim 0 : vector<32xi32>
+    %r = arith.sitofp %i : vector<32xi32> to vector<32xf32>
+    %s = vector.shape_cast %r : vector<32xf32> to vector<32x1xf32>
+    %b = vector.broadcast %s : vector<32x1xf32> to vector<32x16xf32>
+    %j = fa.tile_index %zero dim 1 : vector<32x16xi32>
+    %c = arith.sitofp %j : vector<32x16xi32> to vector<32x16xf32>
+    // CHECK: %[[LANE:.*]] = arith.subi
+    // CHECK-NEXT: %[[NARROW:.*]] = arith.trunci %[[LANE]] : i64 to i32
+    // CHECK-NEXT: %[[PLACE:.*]] = arith.addi %arg0, %[[NARROW]] : i32
+    // CHECK-NEXT: %[[FIRST:.*]] = arith.sitofp %[[PLACE]] : i32 to f32
+    // CHECK-COUNT-10: arith.addf %[[FIRST]], %cst
+    // CHECK-NOT: arith.addf
+    // CHECK: gpu.return
+    %d = arith.subf %b, %c : vector<32x16xf32>
+    fa.store_tile %d, %O[%c0, %c0] : vector<32x16xf32>, memref<?x16xf32, #gl>
     gpu.return
   }
 }

@@ -82,43 +82,64 @@ static bool comparesTileColumn(arith::CmpIOp op) {
              op.getPredicate());
 }
 
-/// x - column as (x - 2t) - constant, for the same reason.
-LogicalResult LaneEmitter::emitColumnDifference(arith::SubFOp op) {
+/// Positions along `dim`, as numbers that are no integers.
+static TileIndexOp getPositions(Value value, uint64_t dim) {
+  auto cast = value.getDefiningOp<arith::SIToFPOp>();
+  auto index = cast ? cast.getIn().getDefiningOp<TileIndexOp>() : TileIndexOp();
+  return index && index.getDim() == dim ? index : TileIndexOp();
+}
+
+/// The positions of the rows in each column of a tile.
+static TileIndexOp getTileRows(Value value) {
+  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
+  auto column = broadcast
+                    ? broadcast.getSource().getDefiningOp<vector::ShapeCastOp>()
+                    : vector::ShapeCastOp();
+  return column ? getPositions(column.getSource(), /*dim=*/0) : TileIndexOp();
+}
+
+/// The positions of the columns within their tile.
+static TileIndexOp getTileColumns(Value value) {
+  TileIndexOp index = getPositions(value, /*dim=*/1);
+  bool isTile = index && matchPattern(index.getBase(), m_Zero()) &&
+                LaneShare::get(cast<VectorType>(index.getType()))->kind ==
+                    LaneShare::Kind::Tile;
+  return isTile ? index : TileIndexOp();
+}
+
+/// row - column is the lane's first row less its first column, and a constant:
+/// one difference for all of a lane's elements that lie on a diagonal.
+LogicalResult LaneEmitter::emitPositionDifference(arith::SubFOp op) {
   LaneShare share = *layoutOf(op, op.getResult());
-  Values lefts = shareOf(op.getLhs()), values;
-  Value laneColumn =
-      arith::TruncIOp::create(b, b.getI32Type(), mul(me.quadLane, constant(2)));
-  laneColumn = arith::SIToFPOp::create(b, share.type, laneColumn);
-  DenseMap<Value, Value> relative;
+  Value lane = arith::TruncIOp::create(
+      b, b.getI32Type(), arith::SubIOp::create(b, rowOf(0, 0), columnOf(0, 0)));
+  Value first =
+      arith::AddIOp::create(b, getTileRows(op.getLhs()).getBase(), lane);
+  first = arith::SIToFPOp::create(b, share.type, first);
+  DenseMap<int64_t, Value> diagonals;
+  Values values(share.size());
   for (int64_t m = 0; m < share.rowPieces; ++m)
     for (int64_t n = 0; n < share.colPieces; ++n)
       for (int64_t half : {0, 1})
         for (int64_t e : {0, 1}) {
-          Value &left = relative[lefts[share.at(m, n, half, e)]];
-          if (!left)
-            left = arith::SubFOp::create(b, lefts[values.size()], laneColumn);
-          Value column = arith::ConstantOp::create(
-              b, b.getFloatAttr(share.type,
-                                static_cast<double>(n * kPieceCols + e)));
-          values.push_back(arith::SubFOp::create(b, left, column));
+          int64_t further = m * kPieceRows + half * 8 - (n * kPieceCols + e);
+          Value &difference = diagonals[further];
+          if (!difference)
+            difference = arith::AddFOp::create(
+                b, first,
+                arith::ConstantOp::create(
+                    b,
+                    b.getFloatAttr(share.type, static_cast<double>(further))));
+          values[share.at(m, n, half, e)] = difference;
         }
   replaceWithShare(op, std::move(values));
   return success();
 }
 
-/// A column's position within its tile, as a number that is no integer.
-static bool isTileColumn(Value value) {
-  auto cast = value.getDefiningOp<arith::SIToFPOp>();
-  auto index = cast ? cast.getIn().getDefiningOp<TileIndexOp>() : TileIndexOp();
-  return index && index.getDim() == 1 &&
-         matchPattern(index.getBase(), m_Zero()) &&
-         LaneShare::get(mlir::cast<VectorType>(index.getType()))->kind ==
-             LaneShare::Kind::Tile;
-}
-
 bool LaneEmitter::comparesColumns(Operation *op) {
   if (auto difference = dyn_cast<arith::SubFOp>(op))
-    return isTileColumn(difference.getRhs());
+    return getTileRows(difference.getLhs()) &&
+           getTileColumns(difference.getRhs());
   auto compare = dyn_cast<arith::CmpIOp>(op);
   return compare && comparesTileColumn(compare);
 }
@@ -126,7 +147,7 @@ bool LaneEmitter::comparesColumns(Operation *op) {
 LogicalResult LaneEmitter::emitElementwise(Operation *op) {
   if (comparesColumns(op)) {
     if (auto difference = dyn_cast<arith::SubFOp>(op))
-      return emitColumnDifference(difference);
+      return emitPositionDifference(difference);
     return emitColumnCompare(cast<arith::CmpIOp>(op));
   }
   FailureOr<LaneShare> result = layoutOf(op, op->getResult(0));

@@ -83,7 +83,7 @@ private:
   LogicalResult emitConstant(arith::ConstantOp op);
   LogicalResult emitElementwise(Operation *op);
   LogicalResult emitColumnCompare(arith::CmpIOp op);
-  LogicalResult emitColumnDifference(arith::SubFOp op);
+  LogicalResult emitPositionDifference(arith::SubFOp op);
   LogicalResult emitBroadcast(vector::BroadcastOp op);
   LogicalResult emitShapeCast(vector::ShapeCastOp op);
   LogicalResult emitTileIndex(TileIndexOp op);

@@ -60,10 +60,14 @@ TEST(Cases, B03_SumBelowOne) {
       .expect({0, 7}, {-kInf, -200});
 }
 
-TEST(Cases, B05_HiddenRowsAnywhereInTheTile) {
+class HiddenRows : public testing::TestWithParam<bool> {};
+
+TEST_P(HiddenRows, B05_AnywhereInTheTile) {
   // 14 hidden rows before, between and behind 18 rows of which the n-th sees
-  // n + 1 keys: the placement does not show.
-  Form form{.mask = "?x?", .schedule = "tile_q=32,tile_kv=16,warps=1"};
+  // n + 1 keys: the placement does not show, with a sink or without.
+  Form form{.mask = "?x?",
+            .hasSink = GetParam(),
+            .schedule = "tile_q=32,tile_kv=16,warps=1"};
   std::vector<std::byte> first;
   for (int64_t begin : {0, 10, 18}) {
     Trial trial(form, {1, 1, 1, 32, 16});
@@ -78,13 +82,18 @@ TEST(Cases, B05_HiddenRowsAnywhereInTheTile) {
         query[size_t(rows[n]) * 16 + d] = dense.get(int64_t(n * 16 + d));
         mask[size_t(rows[n]) * 16 + d] = d <= n;
       }
-    RunResult result =
-        trial.seed(8).set("query", query).set("mask", mask).run();
+    trial.seed(8).set("query", query).set("mask", mask);
+    if (form.hasSink)
+      trial.set("sink", {0.3});
+    RunResult result = trial.run();
     ASSERT_EQ(result.outputs.size(), 2u);
     Values column = outColumn(result), lse = lseOf(result);
     for (int64_t i = begin; i < begin + 14; ++i) {
       EXPECT_EQ(column[size_t(i)], 0.0);
-      EXPECT_EQ(lse[size_t(i)], -kInf);
+      if (form.hasSink)
+        EXPECT_NEAR(lse[size_t(i)], 0.3, 1e-6);
+      else
+        EXPECT_EQ(lse[size_t(i)], -kInf);
     }
     std::vector<std::byte> seen;
     for (int64_t i : rows)
@@ -98,6 +107,11 @@ TEST(Cases, B05_HiddenRowsAnywhereInTheTile) {
     EXPECT_TRUE(seen == first) << "hidden rows from " << begin;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Cases, HiddenRows, testing::Bool(),
+                         [](const auto &info) {
+                           return info.param ? "sink" : "no_sink";
+                         });
 
 TEST(Cases, B07_FirstKeysHidden) {
   // Keys 0 to 127 of 441 hidden: attention over the others.

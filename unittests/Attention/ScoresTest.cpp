@@ -154,6 +154,16 @@ TEST(Cases, B82_TheSinkIsOneMoreKey) {
   run(form, {1, 1, 1, 1}).set("sink", {kNaN}).expect({kNaN}, {kNaN});
 }
 
+TEST(Cases, B39_B82_KeysInPartsAreRefused) {
+  // Heads and sinks of kernels that cut the keys into parts are not compiled.
+  Form form{.hasSink = true,
+            .schedule = kSmallTiles + std::string(",splits=2")};
+  std::string error = compileError(form);
+  EXPECT_NE(error.find("'schedule with splits above 1' is not supported yet"),
+            std::string::npos)
+      << error;
+}
+
 TEST(Cases, B07_AFiniteBiasIsABias) {
   // The lowest number of f32 on keys 0 to 127 of 441: attention over the rest.
   constexpr double kLowest = -std::numeric_limits<float>::max();

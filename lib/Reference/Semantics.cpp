@@ -14,6 +14,7 @@
 #include "Philox.h"
 #include "Region.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -248,6 +249,15 @@ template <typename T> T Semantics::cappedScore(T dot) const {
   return s;
 }
 
+/// In base 2 a score is an f32, and what is finite stays so.
+template <typename T> static T bounded(T score) {
+  constexpr double kLargest =
+      double(std::numeric_limits<float>::max()) * 0.69314718055994531;
+  if (!std::isfinite(score))
+    return score;
+  return T(std::min(std::max(double(score), -kLargest), kLargest));
+}
+
 template <typename T>
 T Semantics::score(T dot, int64_t b, int64_t h, int64_t i, int64_t j) const {
   T s = cappedScore(dot);
@@ -257,7 +267,7 @@ T Semantics::score(T dot, int64_t b, int64_t h, int64_t i, int64_t j) const {
     s += T(alibi(b, h, i, j));
   if (problem->bias)
     s += T(bias.at(b, h, i, j));
-  return s;
+  return bounded(s);
 }
 template double Semantics::score(double, int64_t, int64_t, int64_t,
                                  int64_t) const;

@@ -190,6 +190,65 @@ TEST(Cases, B07_AFiniteBiasIsABias) {
     expectNear(outColumn(all.setAll("bias", level).expect({out})), {out}, 1e-3);
 }
 
+TEST(Cases, FiniteScoresBeyondF32InBaseTwo) {
+  // They count as the largest that is one, and weigh the same in their row.
+  constexpr double kLowest = -std::numeric_limits<float>::max();
+  const double end = kLowest * std::log(2.0);
+  for (const char *biasType : {"f32", "bf16"}) {
+    double lowest = biasType[0] == 'f' ? kLowest : -0x1.fep127;
+    Form form = rowForm("scale(1.0)");
+    form.bias = "?x?";
+    form.biasType = biasType;
+    auto rows = [&](const Values &bias, const Values &out, const Values &lse) {
+      Trial trial = Trial::ofRows(form, {1, 1}, {1, 2, 3, 4}, {1, 2, 3, 4})
+                        .set("bias", bias);
+      RunResult result = trial.expect(out, lse);
+      expectNear(outColumn(result), out, 1e-3);
+      expectNear(lseOf(result), lse, 1e-5);
+    };
+    rows({lowest, lowest, lowest, lowest, -kInf, -kInf, lowest, -kInf},
+         {2.5, 3}, {end, end});
+    rows({lowest, 0, lowest, -kInf, -lowest, 0, -kInf, -lowest}, {2, 2.5},
+         {2, -end});
+  }
+  Form region = rowForm("score { ^bb0(%s: f32, %b: index, %h: index, "
+                        "%i: index, %j: index): %c = arith.constant -3.0e38 : "
+                        "f32 fa.yield %c : f32 }");
+  Trial::ofRows(region, {1}, {1, 2, 3, 4}, {1, 2, 3, 4}).expect({2.5}, {end});
+}
+
+TEST(Cases, FiniteScoresBeyondF32InFullBlocks) {
+  // Rows by turns: lowest in every block, in all but the last, in none.
+  constexpr int64_t kRows = 64, kKeys = 128, kFirst = 96;
+  constexpr double kLowest = -std::numeric_limits<float>::max();
+  const double end = kLowest * std::log(2.0);
+  for (const char *state : {",state=registers", ",state=shared"}) {
+    Form form{.outType = "f32",
+              .bias = "?x?",
+              .schedule = kSmallTiles + std::string(state)};
+    Trial trial(form, {1, 1, 1, kRows, kKeys});
+    Values bias;
+    for (int64_t i = 0; i < kRows; ++i)
+      for (int64_t j = 0; j < kKeys; ++j)
+        bias.push_back(i % 3 == 0 || (i % 3 == 1 && j < kFirst) ? kLowest : 0);
+    trial.seed(4).setAll("query", 0).set("bias", bias);
+    Values value = trial.input("value").values(), out, lse;
+    auto mean = [&](int64_t first) {
+      double sum = 0;
+      for (int64_t j = first; j < kKeys; ++j)
+        sum += value[size_t(j * form.valueDim)];
+      return sum / double(kKeys - first);
+    };
+    for (int64_t i = 0; i < kRows; ++i) {
+      out.push_back(mean(i % 3 == 1 ? kFirst : 0));
+      lse.push_back(i % 3 == 0 ? end : std::log(i % 3 == 1 ? 32.0 : 128.0));
+    }
+    RunResult result = trial.expect(out, lse);
+    expectNear(outColumn(result), out, 1e-3);
+    expectNear(lseOf(result), lse, 1e-5);
+  }
+}
+
 TEST(Cases, B66_BiasOfAnotherType) {
   for (auto [type, biasType] : {std::pair("bf16", "f32"),
                                 {"f16", "f32"},

@@ -49,10 +49,10 @@ RowState AttentionTiler::emitLoops(const BlockContext &block) {
     }
     noted = emitNotingLoop(block, begin, range, mayBranch ? none : noted);
     if (mayBranch)
-      restart = emitRestart(block, noted);
+      restart = emitRestart(block, noteUnseen(block, noted));
   }
   if (!mayBranch) {
-    restart = emitRestart(block, noted);
+    restart = emitRestart(block, noteUnseen(block, noted));
     Value end = ranges.back().end;
     emitExactLoop(block, beginAt(end), end, kExactBlocks);
   }
@@ -73,6 +73,18 @@ Value AttentionTiler::emitNotingLoop(const BlockContext &block, Value begin,
       b.create<NoteRowsOp>(b.getI1Type(), isHuge, loop.getRegionIterArg(0));
   b.create<scf::YieldOp>(next);
   return loop.getResult(0);
+}
+
+/// The note with rows that seem to have seen no key, where scores may have been
+/// too low for the loops that note.
+Value AttentionTiler::noteUnseen(const BlockContext &block, Value noted) {
+  if (!block.clauses.scale.isBounded)
+    return noted;
+  Value max = readState(block.max);
+  Value isUnseen = b.create<arith::CmpFOp>(
+      arith::CmpFPredicate::OEQ, max,
+      b.splat(cast<VectorType>(max.getType()), -kInfinity));
+  return b.create<NoteRowsOp>(b.getI1Type(), isUnseen, noted);
 }
 
 /// The loop for scores of any size.
@@ -168,9 +180,8 @@ Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
   scores = emitHidden(block, scores, site, isFull);
 
   Value oldMax = readState(block.max);
-  SoftmaxStep step =
-      emitSoftmaxStep(b, scores, oldMax, block.clauses.scale.factor,
-                      hasColdPath, block.dropout.getLift());
+  SoftmaxStep step = emitSoftmaxStep(b, scores, oldMax, block.clauses.scale,
+                                     hasColdPath, block.dropout.getLift());
   writeState(step.max, block.max);
 
   Value oldSum = readState(block.sum);
@@ -259,8 +270,8 @@ RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
       emitScores(b, block.clauses, emitKeyProducts(block, key), site);
   Value isTaken = b.create<arith::AndIOp>(
       emitVisible(b, block.visibility, site, /*isFull=*/false), old.isMean);
-  KeyStep step = emitKeySoftmaxStep(b, scores, old.max, isTaken,
-                                    block.clauses.scale.factor);
+  KeyStep step =
+      emitKeySoftmaxStep(b, scores, old.max, isTaken, block.clauses.scale);
 
   // The weight of a key goes to the lanes of its row in equal parts.
   Value part = b.create<arith::MulFOp>(

@@ -322,6 +322,11 @@ ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
   clauses.scale = clauses.isScaleLeft
                       ? emitScoreScale(b, left, op.getScaleOperand())
                       : emitScoreScale(b, 1.0, Value());
+  // Only what is added as it stands comes near the end of f32.
+  auto bias = dyn_cast_or_null<MemRefType>(
+      clauses.biasPlane ? clauses.biasPlane.getType() : Type());
+  clauses.scale.isBounded =
+      clauses.region || (bias && !bias.getElementType().isF16());
   if (clauses.softcap || !clauses.isScaleLeft)
     clauses.multiplier =
         scale ? b.f32(static_cast<float>(*scale)) : op.getScaleOperand();
@@ -339,11 +344,6 @@ ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
   return clauses;
 }
 
-/// m, l and u: one buffer each, in workgroup memory. fa-promote-state moves
-/// them to registers; that needs whole-tile transfers known to be in bounds.
-void AttentionTiler::emitState(BlockContext &block) {
-  auto workgroup =
-      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
 /// r of each row, from `max` of what the scores say.
 Value AttentionTiler::emitWholeReference(const BlockContext &block, Value max) {
   double rest = block.clauses.getRest() * llvm::numbers::log2e;
@@ -353,6 +353,11 @@ Value AttentionTiler::emitWholeReference(const BlockContext &block, Value max) {
   return b.create<arith::AddFOp>(max, b.splat(rows, static_cast<float>(rest)));
 }
 
+/// m, l and u: one buffer each, in workgroup memory. fa-promote-state moves
+/// them to registers; that needs whole-tile transfers known to be in bounds.
+void AttentionTiler::emitState(BlockContext &block) {
+  auto workgroup =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto emit = [&](ArrayRef<int64_t> shape, float initial) -> Value {
     auto type = MemRefType::get(shape, b.getF32Type(),
                                 MemRefLayoutAttrInterface(), workgroup);

@@ -109,6 +109,7 @@ private:
                        const KeyBlockRange &range, Value noted);
   void emitExactLoop(const BlockContext &block, Value begin, Value end,
                      StringRef blocks);
+  Value noteUnseen(const BlockContext &block, Value noted);
   Value emitRestart(const BlockContext &block, Value noted);
   Value emitStep(const BlockContext &block, Value keyBlock, bool isFull,
                  bool hasColdPath);

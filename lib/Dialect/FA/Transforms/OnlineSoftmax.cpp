@@ -87,10 +87,28 @@ static Value emitIsHuge(TileBuilder &b, Value reference) {
                                  b.splat(type, kHugeReference));
 }
 
+/// fl(s * c).
+static Value emitLogits(TileBuilder &b, const ScoreScale &scale, Value scores) {
+  auto type = cast<VectorType>(scores.getType());
+  Value logits = b.create<arith::MulFOp>(scores, b.spread(scale.factor, type));
+  if (!scale.isBounded)
+    return logits;
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  Value bounded = b.create<arith::MaxNumFOp>(logits, b.splat(type, -kLargest));
+  bounded = b.create<arith::MinNumFOp>(bounded, b.splat(type, kLargest));
+  Value isFinite = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT,
+                                           b.create<math::AbsFOp>(scores),
+                                           b.splat(type, kInfinity));
+  return b.create<arith::SelectOp>(isFinite, bounded, logits);
+}
+
 /// The scores and the factor that enter the exponent: on the cold path the
 /// scores are multiplied (and rounded) first, and the factor is 1.
-static std::pair<Value, Value>
-emitExponentOperands(TileBuilder &b, Value scores, Value factor, Value isHuge) {
+static std::pair<Value, Value> emitExponentOperands(TileBuilder &b,
+                                                    Value scores,
+                                                    const ScoreScale &scale,
+                                                    Value isHuge) {
+  Value factor = scale.factor;
   Value none = b.create<arith::ConstantIntOp>(0, 1);
   Value isAnyHuge = b.create<vector::MultiDimReductionOp>(
       vector::CombiningKind::OR, isHuge, none, ArrayRef<int64_t>{0});
@@ -99,8 +117,7 @@ emitExponentOperands(TileBuilder &b, Value scores, Value factor, Value isHuge) {
                           isAnyHuge, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  Value rounded =
-      b.create<arith::MulFOp>(scores, b.spread(factor, scores.getType()));
+  Value rounded = emitLogits(b, scale, scores);
   b.create<scf::YieldOp>(ValueRange{rounded, b.f32(1.0f)});
   b.setInsertionPointToStart(branch.elseBlock());
   b.create<scf::YieldOp>(ValueRange{scores, factor});
@@ -116,7 +133,7 @@ static Value emitReference(TileBuilder &b, Value max) {
 }
 
 SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
-                                      Value oldMax, Value factor,
+                                      Value oldMax, const ScoreScale &scale,
                                       bool hasColdPath, float lift) {
   auto tile = cast<VectorType>(scores.getType());
   auto rows = cast<VectorType>(oldMax.getType());
@@ -126,8 +143,11 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
   Value blockMax = b.create<vector::MultiDimReductionOp>(
       vector::CombiningKind::MAXNUMF, scores, negativeInfinity,
       ArrayRef<int64_t>{1});
-  Value blockReference =
-      b.create<arith::MulFOp>(blockMax, b.spread(factor, rows));
+  Value factor = scale.factor, blockReference;
+  if (hasColdPath)
+    blockReference = emitLogits(b, scale, blockMax);
+  else
+    blockReference = b.create<arith::MulFOp>(blockMax, b.spread(factor, rows));
   if (lift != 0.0f)
     blockReference =
         b.create<arith::SubFOp>(blockReference, b.splat(rows, lift));
@@ -138,8 +158,7 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
   // p = 2^(s*c - r).
   Value isHuge = emitIsHuge(b, reference), base = scores, multiplier = factor;
   if (hasColdPath)
-    std::tie(base, multiplier) =
-        emitExponentOperands(b, scores, factor, isHuge);
+    std::tie(base, multiplier) = emitExponentOperands(b, scores, scale, isHuge);
   Value minusReference =
       b.spreadRows(b.create<arith::NegFOp>(reference), tile.getDimSize(1));
   Value exponent =
@@ -153,10 +172,10 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
 }
 
 KeyStep mlir::fa::emitKeySoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
-                                     Value isTaken, Value factor) {
+                                     Value isTaken, const ScoreScale &scale) {
   auto rows = cast<VectorType>(oldMax.getType());
   // The cold path's form: s*c rounded first, so that no exponent is above 0.
-  Value logits = b.create<arith::MulFOp>(scores, b.spread(factor, rows));
+  Value logits = emitLogits(b, scale, scores);
   Value nothing = b.splat(rows, -kInfinity);
   logits = b.create<arith::SelectOp>(isTaken, logits, nothing);
   // A score of -inf hides its key as a mask does.

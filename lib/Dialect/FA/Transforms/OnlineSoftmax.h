@@ -47,6 +47,10 @@
 //   loop over full blocks has no such path, not even a branch. It notes that a
 //   row was beyond and goes on; a block of rows with such a note forgets m, l
 //   and u and starts again in the last loop, which takes every kind of block.
+// - Beyond f32. A finite logit may be no number of f32 in base 2. With
+//   `isBounded` it counts as the largest there is. The loops without a cold
+//   path do not look at each score for that: what is too low is -inf there, and
+//   a row that is left with nothing else is computed again.
 // - Empty rows. -inf starts the maximum and stays until the row sees a key.
 //   -inf - -inf is not a number, so inside the exponents (and only there, it is
 //   never stored) the reference of such a row is 0: p = 2^-inf = 0, a = 0.
@@ -79,6 +83,8 @@ struct ScoreScale {
   Sign sign = Sign::Keep;
   /// f32, for Sign::Multiply: 1, -1 or 0.
   Value multiplier;
+  /// Whether a finite score times `factor` is kept finite, where it is rounded.
+  bool isBounded = false;
 };
 
 /// Emits the scale of the attention: a number, or an f32 operand.
@@ -101,7 +107,8 @@ struct SoftmaxStep {
 /// the largest score, so that weights reach 2^lift; u / l and r + log2 l do not
 /// depend on it.
 SoftmaxStep emitSoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
-                            Value factor, bool hasColdPath, float lift);
+                            const ScoreScale &scale, bool hasColdPath,
+                            float lift);
 
 /// What one key gives, in vectors of rows.
 struct KeyStep {
@@ -115,7 +122,7 @@ struct KeyStep {
 /// vector of i1). The same recurrence with a block of one key, in the form of
 /// the cold path.
 KeyStep emitKeySoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
-                           Value isTaken, Value factor);
+                           Value isTaken, const ScoreScale &scale);
 
 /// What is left of a row after the last block of keys.
 struct FinishedRows {

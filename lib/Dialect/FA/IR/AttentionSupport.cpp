@@ -53,7 +53,7 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"segments",
        true,
        [](Op op) { return bool(op.getQSegments()); },
-       {16, 11}},
+       {68, 0}},
       {"scales", false, [](Op op) { return bool(op.getQScales()); }},
       {"q_offsets", false, [](Op op) { return bool(op.getQOffsets()); }},
       {"kv_offsets", false, [](Op op) { return bool(op.getKvOffsets()); }},

@@ -261,7 +261,8 @@ public:
   MapDrawer(IntegerEvaluator &evaluator, scf::ForallOp forall,
             ScheduleAttr schedule)
       : evaluator(evaluator), forall(forall) {
-    map.tileQ = *schedule.getTileQ();
+    // Blocks of a cluster go through the same blocks of keys.
+    map.tileQ = *schedule.getTileQ() * schedule.getCluster().value_or(1);
     map.tileKV = *schedule.getTileKv();
     llvm::append_range(place, forall.getInductionVars());
     if (place.size() != 1)

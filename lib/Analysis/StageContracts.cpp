@@ -41,7 +41,7 @@ bool isTileOp(Operation *op) {
              WarpRolesOp, InitBarriersOp, ArriveOp, WaitBarrierOp, TensorMapOp,
              HasTensorMapOp, BulkCopyOp, FenceAsyncOp, IssueProductOp,
              WaitProductsOp, TurnOp, WarpgroupBarrierOp, BulkStoreOp,
-             MultiprocessorsOp>(op);
+             MultiprocessorsOp, ClusterBarrierOp>(op);
 }
 
 /// Calls `check` with each type of a result or block argument under `root`.

@@ -311,6 +311,9 @@ LogicalResult addLaunch(gpu::GPUFuncOp kernel, farun::Entry &entry) {
     launch.grid[i] = text;
   for (auto [i, extent] : llvm::enumerate(*block))
     launch.block[i] = std::to_string(extent);
+  if (auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(kClusterAttr))
+    for (auto [i, extent] : llvm::enumerate(cluster.asArrayRef()))
+      launch.cluster[i] = std::to_string(extent);
   for (Attribute attribute : parameters) {
     FailureOr<farun::Parameter> parameter = buildParameter(kernel, attribute);
     if (failed(parameter))

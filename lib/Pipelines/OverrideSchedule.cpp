@@ -30,11 +30,11 @@ struct Key {
   StringLiteral name;
   bool isNumber;
 };
-constexpr Key kKeys[] = {{"tile_q", true},    {"tile_kv", true},
-                         {"warps", true},     {"stages", true},
-                         {"state", false},    {"splits", true},
-                         {"query", false},    {"pingpong", false},
-                         {"producers", true}, {"persistent", false}};
+constexpr Key kKeys[] = {
+    {"tile_q", true},      {"tile_kv", true},   {"warps", true},
+    {"stages", true},      {"state", false},    {"splits", true},
+    {"query", false},      {"pingpong", false}, {"producers", true},
+    {"persistent", false}, {"cluster", true}};
 
 bool isWord(StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) {
@@ -117,7 +117,8 @@ ScheduleAttr merge(ScheduleAttr base, ScheduleAttr over) {
                            pick(base.getQuery(), over.getQuery()),
                            pick(base.getPingpong(), over.getPingpong()),
                            pick(base.getProducers(), over.getProducers()),
-                           pick(base.getPersistent(), over.getPersistent()));
+                           pick(base.getPersistent(), over.getPersistent()),
+                           pick(base.getCluster(), over.getCluster()));
 }
 
 struct OverrideSchedule final : impl::FAOverrideScheduleBase<OverrideSchedule> {

@@ -11,7 +11,7 @@
 // The named keys are replaced, the others kept.
 // CHECK: fa.attention
 // CHECK-SAME: schedule = #fa.schedule<tile_q = 64, stages = 3, state = shared>
-// KEY: error: schedule: 'stage=3' sets no key; accepted: tile_q, tile_kv, warps, stages, state, splits, query, pingpong, producers, persistent
+// KEY: error: schedule: 'stage=3' sets no key; accepted: tile_q, tile_kv, warps, stages, state, splits, query, pingpong, producers, persistent, cluster
 // FORM: error: schedule: 'stages' is not of the form KEY=V
 // EMPTY: error: schedule: '' sets no key
 // NUMBER: error: schedule: 'tile_q=x': tile_q takes a whole number, found x

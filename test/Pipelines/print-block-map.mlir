@@ -19,6 +19,13 @@
 // WINDOW-NEXT:      192  ..+++#++
 // WINDOW-NEXT: # full 3, + partial 15, . skipped 14
 // KEPT: fa.attention
+// The blocks of a cluster go through what any of them sees.
+// RUN: fa-opt %t/window.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="target=sm_90a schedule=tile_q=64,tile_kv=32,cluster=2" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=CLUSTER --match-full-lines
+// CLUSTER:      @window batch 0 head 0: blocks of 128 queries and 32 keys
+// CLUSTER-NEXT:        0  ++++....
+// CLUSTER-NEXT:      128  ++++++++
 
 // RUN: fa-opt %t/lengths.mlir -o /dev/null \
 // RUN:   --fa-print-block-map="given=Sq=300,Sk=500 schedule=tile_q=128,tile_kv=64" \

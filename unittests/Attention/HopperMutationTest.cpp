@@ -318,6 +318,137 @@ INSTANTIATE_TEST_SUITE_P(Compiled, HopperPersistentMutation,
                          [](const auto &i) { return i.param.name; });
 
 //===----------------------------------------------------------------------===//
+// Two blocks of threads that share K and V
+//===----------------------------------------------------------------------===//
+
+Form clusterGroups() {
+  Form form = twoGroups();
+  form.schedule += ",cluster=2";
+  return form;
+}
+
+const std::string kMeet = "barrier\\.cluster\\.arrive;\\s+"
+                          "barrier\\.cluster\\.wait;";
+const std::string kArriveAtBoth =
+    "\\{ \\.reg \\.b32 there; mapa\\.shared::cluster\\.u32 there, (%r\\d+), "
+    "(%r\\d+); mbarrier\\.arrive\\.shared::cluster\\.b64 _, \\[there\\]; \\}";
+const std::string kMask = "(mov\\.b16 \t%rs\\d+, )3;";
+const std::string kSendToBoth = "(cp\\.async\\.bulk\\.tensor\\.4d\\.[a-z_:.]+)"
+                                "\\.multicast::cluster ([^;]+), "
+                                "%rs\\d+;";
+
+/// Arrives only at the block's own barrier: at that of the lane whose number
+/// is the block's rank.
+const std::string kOnlyAtHome =
+    "{ .reg .b32 mine; .reg .pred home; mov.u32 mine, %cluster_ctarank; "
+    "setp.eq.u32 home, $2, mine; "
+    "@home mbarrier.arrive.shared::cta.b64 _, [$1]; }";
+
+/// Lets the second block of a cluster spend time in front of the nth match.
+Mutation delaySecond(const std::string &pattern, int nth) {
+  return edit(pattern,
+              "{ .reg .b32 left; .reg .pred more; "
+              "mov.u32 left, %cluster_ctarank; mul.lo.u32 left, left, 5000; "
+              "late: sub.s32 left, left, 1; setp.gt.s32 more, left, 0; "
+              "@more bra late; } $&",
+              nth);
+}
+
+// Of the consumers: K of the first block, K and V of full and of partial ones,
+// V of the last; of the producer, by lanes: K and V.
+enum Arrival { LastValue = 6, KeyByLanes };
+
+Mutation secondGivesBackLate() { return delaySecond(kArriveAtBoth, LastValue); }
+Mutation secondProducesLate() { return delaySecond(kWait, EmptyKey); }
+
+Trial clusterTrial() {
+  Trial trial(clusterGroups(), {1, 1, 1, 256, 165});
+  return trial.seed(45);
+}
+Trial clusterTrialByLanes() {
+  Trial trial = clusterTrial();
+  return trial.strides("key", {1, 1, -128, 1})
+      .strides("value", {1, 1, -128, 1});
+}
+
+class HopperClusterMutation : public testing::TestWithParam<MutationCase> {};
+
+TEST_P(HopperClusterMutation, IsCaught) {
+  expectCaught(clusterTrial(), GetParam());
+}
+
+/// Whoever of the two is late.
+TEST(HopperClusterMutationSubject, IsClean) {
+  for (const Trial &trial : {clusterTrial(), clusterTrialByLanes()})
+    for (const Mutation &delay :
+         {secondGivesBackLate(), secondProducesLate(), drop("// nothing")})
+      for (const char *order : {"round-robin", "reverse", "random:1"}) {
+        const std::string text = delay(trial.kernel().ptx);
+        RunResult result = trial.runInstead(text, *openMachine(order, "all"));
+        EXPECT_FALSE(result.failure);
+        for (const std::string &line : result.diagnostics)
+          ADD_FAILURE() << order << ": " << line;
+        EXPECT_EQ(counter(result, "ctas"), 2);
+      }
+}
+
+const MutationCase kClusterCases[] = {
+    {"tilesAreGivenBackToNobodyElse", edit(kArriveAtBoth, kOnlyAtHome, kAll),
+     "deadlock"},
+    {"aKeyIsGivenBackToNobodyElse", edit(kArriveAtBoth, kOnlyAtHome, 2),
+     "deadlock"},
+    {"tilesAreGivenBackToThisBlockTwice",
+     edit(kArriveAtBoth, "mbarrier.arrive.shared::cta.b64 _, [$1];", kAll),
+     "race"},
+    {"emptyCountsOneBlock", edit(kInit + "16;", "$1, 8;", kAll), "mbarrier"},
+    {"nobodyMeetsAtTheBeginning", drop(kMeet, 1), "race"},
+    {"onlyBlocksMeetAtTheBeginning", edit(kMeet, "bar.sync 0;", 1), "race"},
+    {"nobodyMeetsAtTheEnd",
+     [](const std::string &text) {
+       return secondGivesBackLate()(drop(kMeet, 2)(text));
+     },
+     "bounds"},
+    {"halvesComeToTheFirstBlockOnly", edit(kMask, "$011;", kAll), "deadlock"},
+    {"halvesComeToThreeBlocks", edit(kMask, "$017;", kAll), "bounds"},
+    {"halvesStayAtHome", edit(kSendToBoth, "$1 $2;", kAll), "deadlock"},
+    {"expectsAHalf", edit("(_, \\[%r\\d+\\], )8192;", "$014096;", kAll),
+     "mbarrier"},
+    {"expectsTheHalfOfOneTile", edit("(_, \\[%r\\d+\\], )8192;", "$014096;"),
+     "mbarrier"},
+    {"noWaitForAnEmptyKey", dropWait(EmptyKey), "mbarrier"},
+    {"noWaitForAFullKey", dropWait(Key), "async-wait"},
+};
+INSTANTIATE_TEST_SUITE_P(Compiled, HopperClusterMutation,
+                         testing::ValuesIn(kClusterCases),
+                         [](const auto &i) { return i.param.name; });
+
+class HopperClusterLanesMutation : public testing::TestWithParam<MutationCase> {
+};
+
+TEST_P(HopperClusterLanesMutation, IsCaught) {
+  expectCaught(clusterTrialByLanes(), GetParam());
+}
+
+/// By two arrivals of the block itself, for K and then for V.
+std::string fillAlone(const std::string &text) {
+  Mutation next = edit(kArriveAtBoth,
+                       "mbarrier.arrive.shared::cta.b64 _, [$1];", KeyByLanes);
+  return next(next(text));
+}
+
+const MutationCase kClusterLanesCases[] = {
+    // One block goes on though the other's producer is behind.
+    {"tilesByLanesAreFullAtOnce",
+     [](const std::string &text) {
+       return secondProducesLate()(fillAlone(text));
+     },
+     "mbarrier"},
+};
+INSTANTIATE_TEST_SUITE_P(Compiled, HopperClusterLanesMutation,
+                         testing::ValuesIn(kClusterLanesCases),
+                         [](const auto &i) { return i.param.name; });
+
+//===----------------------------------------------------------------------===//
 // Restarts
 //===----------------------------------------------------------------------===//
 

@@ -50,6 +50,11 @@ MaybeNumber fa::findMaximum(Value index, int64_t threads) {
           return threads - 1;
         return std::nullopt;
       })
+      .Case([&](gpu::ClusterBlockIdOp id) -> MaybeNumber {
+        if (std::optional<APInt> bound = id.getUpperBound())
+          return bound->getSExtValue() - 1;
+        return std::nullopt;
+      })
       .Case([&](arith::IndexCastUIOp cast) { return maximum(cast.getIn()); })
       .Case([&](arith::AddIOp sum) {
         return combine(maximum(sum.getLhs()), maximum(sum.getRhs()),

@@ -219,14 +219,27 @@ Value LaneEmitter::readThread() {
   return add(thread, constant(-firstThread));
 }
 
+/// The register with a block's or a cluster's number, or with a block's rank in
+/// its cluster; empty for other ops.
+static StringRef getRegisterOf(Operation *op) {
+  auto inX = [](auto id, StringRef name) {
+    return id.getDimension() == gpu::Dimension::x ? name : "";
+  };
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case([&](gpu::BlockIdOp id) { return inX(id, "%ctaid.x"); })
+      .Case([&](gpu::ClusterIdOp id) { return inX(id, "%clusterid.x"); })
+      .Case(
+          [&](gpu::ClusterBlockIdOp id) { return inX(id, "%cluster_ctaid.x"); })
+      .Default([](Operation *) { return ""; });
+}
+
 Value LaneEmitter::computeAnew(Value value, IRMapping &mapping) {
   if (Value done = mapping.lookupOrNull(value))
     return done;
   Operation *op = value.getDefiningOp();
-  if (auto id = dyn_cast_or_null<gpu::BlockIdOp>(op);
-      id && id.getDimension() == gpu::Dimension::x) {
-    Value block = createOpaqueRead(b, b.getLoc(), "%ctaid.x");
-    Value index = arith::IndexCastUIOp::create(b, b.getIndexType(), block);
+  if (StringRef name = op ? getRegisterOf(op) : ""; !name.empty()) {
+    Value number = createOpaqueRead(b, b.getLoc(), name);
+    Value index = arith::IndexCastUIOp::create(b, b.getIndexType(), number);
     mapping.map(value, index);
     return index;
   }
@@ -355,6 +368,7 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
         dead.push_back(op);
         return success();
       })
+      .Case([&](ClusterBarrierOp op) { return emitClusterBarrier(op); })
       .Case([&](IssueProductOp op) { return emitIssueProduct(op); })
       .Case([&](WaitProductsOp op) { return emitWaitProducts(op); })
       .Case([&](TraceStateOp op) { return emitTraceState(op); })

@@ -149,6 +149,7 @@ private:
   LogicalResult emitWaitBarrier(WaitBarrierOp op);
   LogicalResult emitHasTensorMap(HasTensorMapOp op);
   LogicalResult emitBulkCopy(BulkCopyOp op);
+  LogicalResult emitClusterBarrier(ClusterBarrierOp op);
   LogicalResult emitBulkStore(BulkStoreOp op);
   void forEachPanel(MemRefType type, int64_t panels, Value address,
                     MutableArrayRef<Value> coordinates,

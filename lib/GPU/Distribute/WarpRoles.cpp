@@ -151,10 +151,17 @@ LogicalResult LaneEmitter::emitArrive(ArriveOp op) {
       sum = sum ? arith::AddFOp::create(b, sum, value) : value;
     barrier = createAddressAfter(b, op.getLoc(), *barrier, sum);
   }
-  auto branch = scf::IfOp::create(b, isFirstLane(), /*withElseRegion=*/false);
+  // As many lanes as there are barriers to arrive at.
+  int64_t blocks = op.getBlocks();
+  Value arrives = blocks == 1 ? isFirstLane() : less(me.lane, constant(blocks));
+  auto branch = scf::IfOp::create(b, arrives, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  createBarrierArrive(b, op.getLoc(), *barrier);
+  if (blocks == 1)
+    createBarrierArrive(b, op.getLoc(), *barrier);
+  else
+    createBarrierArriveAt(b, op.getLoc(), *barrier,
+                          arith::TruncIOp::create(b, b.getI32Type(), me.lane));
   dead.push_back(op);
   return success();
 }
@@ -211,13 +218,18 @@ LogicalResult LaneEmitter::emitBulkCopy(BulkCopyOp op) {
   MemRefType type = dest->type;
   if (!dest->inPanels)
     return op.emitOpError("the destination needs panels, found ") << type;
-  if (failed(verifyInside(op, type, op.getDestIndices(),
-                          type.getShape().take_back(2))))
-    return failure();
-  Value address = sharedAddress(*dest, op.getDestIndices().drop_back(2));
-  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  int64_t bytes = type.getElementTypeBitWidth() / 8, blocks = op.getBlocks();
   int64_t rows = *std::prev(type.getShape().end(), 2);
   int64_t panels = type.getShape().back() * bytes / kPanelBytes;
+  if (failed(verifyInside(op, type, op.getDestIndices(),
+                          {rows / blocks, type.getShape().back()})))
+    return failure();
+  Value address = sharedAddress(*dest, op.getDestIndices().drop_back(2));
+  if (Value row = *std::prev(op.getDestIndices().end(), 2);
+      !matchPattern(row, m_Zero()))
+    address = arith::AddIOp::create(
+        b, address,
+        arith::MulIOp::create(b, toI32(row), constantI32(kPanelBytes)));
   SmallVector<Value> coordinates;
   for (Value index : llvm::reverse(op.getCoordinates()))
     coordinates.push_back(toI32(index));
@@ -225,8 +237,11 @@ LogicalResult LaneEmitter::emitBulkCopy(BulkCopyOp op) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
   createBarrierExpect(b, op.getLoc(), *barrier, panels * rows * kPanelBytes);
+  for (int64_t other = 1; other < blocks; ++other)
+    createBarrierArrive(b, op.getLoc(), *barrier);
   forEachPanel(type, panels, address, coordinates, [&](Value panel) {
-    createTensorCopy(b, op.getLoc(), panel, op.getMap(), coordinates, *barrier);
+    createTensorCopy(b, op.getLoc(), panel, op.getMap(), coordinates, *barrier,
+                     blocks);
   });
   dead.push_back(op);
   return success();
@@ -313,6 +328,14 @@ LogicalResult LaneEmitter::emitTurn(TurnOp op) {
     meet(constantI32(0), /*waits=*/true);
     break;
   }
+  return success();
+}
+
+LogicalResult LaneEmitter::emitClusterBarrier(ClusterBarrierOp op) {
+  if (failed(require(&TargetInfo::hasWarpgroupProducts, op, "barrier.cluster")))
+    return failure();
+  createClusterBarrier(b, op.getLoc());
+  dead.push_back(op);
   return success();
 }
 

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -171,6 +172,14 @@ void fa::createBarrierArrive(OpBuilder &b, Location loc, Value barrier) {
             "r");
 }
 
+void fa::createBarrierArriveAt(OpBuilder &b, Location loc, Value barrier,
+                               Value rank) {
+  createAsm(b, loc, Type(), {barrier, rank},
+            "{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
+            "mbarrier.arrive.shared::cluster.b64 _, [there]; }",
+            "r,r");
+}
+
 void fa::createBarrierExpect(OpBuilder &b, Location loc, Value barrier,
                              int64_t bytes) {
   createAsm(b, loc, Type(), barrier,
@@ -189,7 +198,8 @@ void fa::createBarrierWait(OpBuilder &b, Location loc, Value barrier,
 }
 
 void fa::createTensorCopy(OpBuilder &b, Location loc, Value dest, Value map,
-                          ValueRange coordinates, Value barrier) {
+                          ValueRange coordinates, Value barrier,
+                          int64_t blocks) {
   size_t rank = coordinates.size();
   SmallVector<Value> operands{dest, map};
   llvm::append_range(operands, coordinates);
@@ -197,12 +207,26 @@ void fa::createTensorCopy(OpBuilder &b, Location loc, Value dest, Value map,
   std::string constraints = "r,l";
   for (size_t i = 0; i <= rank; ++i)
     constraints += ",r";
+  std::string kind, mask;
+  if (blocks != 1) {
+    // A bit for each block.
+    operands.push_back(arith::ConstantOp::create(
+        b, loc, b.getI16IntegerAttr(llvm::maskTrailingOnes<uint16_t>(blocks))));
+    constraints += ",h";
+    kind = ".multicast::cluster";
+    mask = ", $" + std::to_string(rank + 3);
+  }
   createAsm(b, loc, Type(), operands,
             "cp.async.bulk.tensor." + Twine(rank) +
-                "d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], "
-                "[$1, {" +
-                placeholders(2, rank) + "}], [$" + Twine(rank + 2) + "];",
+                "d.shared::cluster.global.mbarrier::complete_tx::bytes" + kind +
+                " [$0], [$1, {" + placeholders(2, rank) + "}], [$" +
+                Twine(rank + 2) + "]" + mask + ";",
             constraints);
+}
+
+void fa::createClusterBarrier(OpBuilder &b, Location loc) {
+  NVVM::ClusterArriveOp::create(b, loc, /*aligned=*/UnitAttr());
+  NVVM::ClusterWaitOp::create(b, loc, /*aligned=*/UnitAttr());
 }
 
 void fa::createTensorStore(OpBuilder &b, Location loc, Value source, Value map,

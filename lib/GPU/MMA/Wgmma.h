@@ -51,15 +51,23 @@ void createBarrierInit(OpBuilder &b, Location loc, Value barrier,
                        int64_t count);
 void createBarrierInitFence(OpBuilder &b, Location loc);
 void createBarrierArrive(OpBuilder &b, Location loc, Value barrier);
+/// At the barrier of the same place in block `rank` (i32) of the cluster. What
+/// it orders is reads by products that have ended: so it needs no fence, which
+/// a scope of the cluster would be.
+void createBarrierArriveAt(OpBuilder &b, Location loc, Value barrier,
+                           Value rank);
 /// Announces so many bytes and arrives.
 void createBarrierExpect(OpBuilder &b, Location loc, Value barrier,
                          int64_t bytes);
 void createBarrierWait(OpBuilder &b, Location loc, Value barrier, Value parity);
 
-/// One box of a tensor to shared memory (i32 address). `coordinates` are i32,
-/// the innermost one first.
+/// One box of a tensor to shared memory (i32 address), of each of so many
+/// blocks of the cluster. `coordinates` are i32, the innermost one first.
 void createTensorCopy(OpBuilder &b, Location loc, Value dest, Value map,
-                      ValueRange coordinates, Value barrier);
+                      ValueRange coordinates, Value barrier, int64_t blocks);
+
+/// All threads of the cluster meet, and see what they wrote.
+void createClusterBarrier(OpBuilder &b, Location loc);
 
 /// A box of shared memory to a tensor; the wait closes the group of such boxes
 /// and ends when shared memory has been read.

@@ -188,6 +188,26 @@ func.func @copy_of_six(%map: !llvm.ptr, %t: memref<96x64xf16, #wg>, %b: memref<1
 
 #wg = #gpu.address_space<workgroup>
 
+func.func @halves_inside_a_pattern(%map: !llvm.ptr, %t: memref<24x64xf16, #wg>, %b: memref<1xi64, #wg>, %i: index) {
+  // expected-error @below {{for 2 blocks the rows of a tile must be a multiple of 16, found 24}}
+  fa.bulk_copy %map[%i, %i] to %t[%i, %i] signals %b[%i] blocks 2 : !llvm.ptr, memref<24x64xf16, #wg>, memref<1xi64, #wg>
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+
+func.func @too_many_blocks(%b: memref<2xi64, #wg>, %i: index) {
+  // expected-error @below {{attribute 'blocks' failed to satisfy constraint: 64-bit signless integer attribute whose minimum value is 1 whose maximum value is 8}}
+  fa.arrive %b[%i] blocks 9 : memref<2xi64, #wg>
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+
 func.func @right_open(%p: vector<16x96xf16>, %t: memref<?x64xf16, #wg>, %i: index, %u: vector<16x64xf32>) {
   // expected-error @below {{the right operand must be a tile of rank 2 or more with an index for each dimension, found 'memref<?x64xf16, #gpu.address_space<workgroup>>' with 2}}
   %r = fa.issue_product %p[], %t[%i, %i], %u depth 96 : vector<16x96xf16>, memref<?x64xf16, #wg>, vector<16x64xf32>

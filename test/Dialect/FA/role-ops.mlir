@@ -35,6 +35,10 @@ func.func @barriers(%b: memref<2xi64, #wg>, %stage: index, %p: i32, %l: vector<1
   fa.init_barriers %b count 8 : memref<2xi64, #wg>
   // CHECK: fa.arrive %{{.*}}[%{{.*}}] : memref<2xi64, #gpu.address_space<workgroup>>
   fa.arrive %b[%stage] : memref<2xi64, #wg>
+  // CHECK: fa.arrive %{{.*}}[%{{.*}}] blocks 2 : memref<2xi64, #gpu.address_space<workgroup>>
+  fa.arrive %b[%stage] blocks 2 : memref<2xi64, #wg>
+  // CHECK: fa.cluster_barrier
+  fa.cluster_barrier
   // CHECK: fa.arrive %{{.*}}[%{{.*}}] after %{{.*}} : memref<2xi64, #gpu.address_space<workgroup>>, vector<128x4xf32>
   fa.arrive %b[%stage] after %l : memref<2xi64, #wg>, vector<128x4xf32>
   // CHECK: fa.wait_barrier %{{.*}}[%{{.*}}] parity %{{.*}} : memref<2xi64, #gpu.address_space<workgroup>>
@@ -52,6 +56,8 @@ func.func @copies(%k: memref<?x?x?x64xf16>, %sK: memref<2x96x64xf16, #wg>, %full
   %has = fa.has_tensor_map %map : !llvm.ptr
   // CHECK: fa.bulk_copy %[[MAP]][%[[I:.*]], %[[I]], %[[I]], %[[I]]] to %{{.*}}[%[[I]], %[[I]], %[[I]]] signals %{{.*}}[%[[I]]] : !llvm.ptr, memref<2x96x64xf16, #gpu.address_space<workgroup>>, memref<2xi64, #gpu.address_space<workgroup>>
   fa.bulk_copy %map[%i, %i, %i, %i] to %sK[%i, %i, %i] signals %full[%i] : !llvm.ptr, memref<2x96x64xf16, #wg>, memref<2xi64, #wg>
+  // CHECK: fa.bulk_copy %{{.*}} signals %{{.*}}[%{{.*}}] blocks 2 : !llvm.ptr
+  fa.bulk_copy %map[%i, %i, %i, %i] to %sK[%i, %i, %i] signals %full[%i] blocks 2 : !llvm.ptr, memref<2x96x64xf16, #wg>, memref<2xi64, #wg>
   // CHECK: return %[[HAS]]
   return %has : i1
 }

@@ -226,8 +226,8 @@ LogicalResult ScheduleAttr::verify(
     std::optional<int64_t> tileKV, std::optional<int64_t> warps,
     std::optional<int64_t> stages, std::optional<StateKind>,
     std::optional<int64_t> splits, std::optional<QueryKind>,
-    std::optional<bool>, std::optional<int64_t> producers,
-    std::optional<bool>) {
+    std::optional<bool>, std::optional<int64_t> producers, std::optional<bool>,
+    std::optional<int64_t> cluster) {
   std::pair<StringRef, std::optional<int64_t>> keys[] = {{"tile_q", tileQ},
                                                          {"tile_kv", tileKV},
                                                          {"warps", warps},
@@ -241,5 +241,8 @@ LogicalResult ScheduleAttr::verify(
   if (producers && *producers != 0 && *producers != kWarpsPerWarpgroup)
     return emitError() << "schedule key 'producers' must be 0 or "
                        << kWarpsPerWarpgroup << ", found " << *producers;
+  if (cluster && *cluster != 1 && *cluster != 2)
+    return emitError() << "schedule key 'cluster' must be 1 or 2, found "
+                       << *cluster;
   return success();
 }

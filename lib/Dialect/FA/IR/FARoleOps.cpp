@@ -84,6 +84,13 @@ LogicalResult BulkCopyOp::verify() {
   if (getCoordinates().size() < 2 || getCoordinates().size() > 5)
     return emitOpError("expected 2 to 5 coordinates, found ")
            << getCoordinates().size();
+  // A part begins where the swizzle's pattern does.
+  int64_t rows = *std::prev(dest.getShape().end(), 2), blocks = getBlocks(),
+          unit = blocks * (kPanelAlignment / kPanelBytes);
+  if (blocks != 1 && rows % unit != 0)
+    return emitOpError("for ")
+           << blocks << " blocks the rows of a tile must be a multiple of "
+           << unit << ", found " << rows;
   return success();
 }
 

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionTiler.h"
+#include "TileProgram.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -126,7 +127,7 @@ FailureOr<scf::ForallOp> AttentionTiler::run() {
   if (failed(emitViews()))
     return failure();
   OpFoldResult numBlocks =
-      getAsOpFoldResult(b.ceilDiv(get(views.queries), tileQ));
+      getAsOpFoldResult(b.ceilDiv(get(views.queries), cluster * tileQ));
   SmallVector<OpFoldResult> bounds = {fold(views.batch), fold(views.queryHeads),
                                       numBlocks};
   auto forall = b.create<scf::ForallOp>(bounds, /*outputs=*/ValueRange(),
@@ -353,6 +354,15 @@ Value AttentionTiler::emitWholeReference(const BlockContext &block, Value max) {
   return b.create<arith::AddFOp>(max, b.splat(rows, static_cast<float>(rest)));
 }
 
+/// Of this block of a cluster, whose first row of all is given.
+Value AttentionTiler::emitFirstRow(Value firstOfAll) {
+  if (cluster == 1)
+    return firstOfAll;
+  Value before = b.create<arith::MulIOp>(
+      emitClusterRank(b, b.getLoc(), cluster), b.index(tileQ));
+  return b.create<arith::AddIOp>(firstOfAll, before);
+}
+
 /// m, l and u: one buffer each, in workgroup memory. fa-promote-state moves
 /// them to registers; that needs whole-tile transfers known to be in bounds.
 void AttentionTiler::emitState(BlockContext &block) {
@@ -387,18 +397,22 @@ void AttentionTiler::writeState(Value value, Value memref) {
                                     ArrayRef<bool>(inBounds));
 }
 
+/// Blocks of a cluster have blocks of rows that follow each other, and go
+/// through the keys that any row of them sees: so they read the same.
 BlockVisibility AttentionTiler::emitBlock(Value batch, Value head,
                                           Value index) {
   BlockContext block;
   block.batch = batch;
   block.head = head;
-  block.firstRow = b.create<arith::MulIOp>(index, b.index(tileQ));
+  Value firstOfAll = b.create<arith::MulIOp>(index, b.index(cluster * tileQ));
+  block.firstRow = emitFirstRow(firstOfAll);
   SequenceLengths lengths = emitLengths(batch);
   Value firstRow = b.toI32(block.firstRow);
   SmallVector<MaskAttr> masks = op.getMaskAttrs();
   block.visibility =
       emitBlockVisibility(b, masks, lengths, emitElementMasks(block, lengths),
-                          firstRow, tileQ, tileKV);
+                          b.toI32(firstOfAll), cluster * tileQ, tileKV);
+  block.visibility.firstRow = firstRow;
   if (lengths.queriesMayBeShort) {
     VectorType rows = b.vector({tileQ}, b.getI32Type());
     Value row = b.create<TileIndexOp>(rows, firstRow, /*dim=*/0);

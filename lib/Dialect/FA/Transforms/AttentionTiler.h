@@ -67,6 +67,7 @@ public:
       : op(op), trace(trace), b(op.getLoc(), op),
         schedule(op.getScheduleAttr()), dims(op.getDims()),
         tileQ(*schedule.getTileQ()), tileKV(*schedule.getTileKv()),
+        cluster(schedule.getCluster().value_or(1)),
         paddedD(llvm::alignTo(dims.D, kProductDepth)),
         paddedDv(llvm::alignTo(dims.Dv, kProductDepth)) {}
 
@@ -84,6 +85,7 @@ private:
   Value emitGroup();
 
   // One block of query rows.
+  Value emitFirstRow(Value firstOfAll);
   BlockVisibility emitBlock(Value batch, Value head, Value block);
   SequenceLengths emitLengths(Value batch);
   Value emitLength(Value lengths, Value batch, const Extent &extent);
@@ -147,7 +149,9 @@ private:
   TileBuilder b;
   ScheduleAttr schedule;
   AttentionDims dims;
-  int64_t tileQ, tileKV, paddedD, paddedDv;
+  int64_t tileQ, tileKV;
+  int64_t cluster; ///< blocks of rows that are done together
+  int64_t paddedD, paddedDv;
   OperandViews views;
 };
 

@@ -7,8 +7,8 @@
 // gpu.module of its own and a launch of it:
 //
 // - the iterations of the scf.forall become the blocks of a one-dimensional
-//   grid, the last dimension fastest, so that neighbouring blocks share K and
-//   V; an empty grid is not launched;
+//   grid, or its clusters, the last dimension fastest, so that neighbouring
+//   blocks share K and V; an empty grid is not launched;
 // - what the program takes from outside becomes arguments (KernelArguments.h);
 // - its buffers of workgroup memory become views of one arena of dynamic
 //   shared memory, whose size is known here.
@@ -68,6 +68,7 @@ public:
                 SymbolTable &symbols)
       : program(program),
         threads((schedule.warps + schedule.producers) * kWarpSize),
+        cluster(schedule.cluster),
         function(program->getParentOfType<func::FuncOp>()), symbols(symbols),
         builder(program.getContext()) {}
 
@@ -88,6 +89,7 @@ private:
 
   scf::ForallOp program;
   int64_t threads;
+  int64_t cluster; ///< blocks that do an iteration
   func::FuncOp function;
   SymbolTable &symbols;
   OpBuilder builder;
@@ -220,7 +222,7 @@ LogicalResult ProgramMapper::mapCaptures(KernelArguments &arguments) {
   return success();
 }
 
-/// Takes the block's number apart, the last dimension fastest.
+/// Takes the block's or the cluster's number apart, the last dimension fastest.
 LogicalResult ProgramMapper::mapBlockIds(KernelArguments &arguments) {
   Location loc = program.getLoc();
   SmallVector<Value> sizes;
@@ -238,7 +240,11 @@ LogicalResult ProgramMapper::mapBlockIds(KernelArguments &arguments) {
     sizes.push_back(*size);
   }
   // A grid has fewer than 2^31 blocks.
-  Value number = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  Value number;
+  if (cluster == 1)
+    number = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  else
+    number = gpu::ClusterIdOp::create(builder, loc, gpu::Dimension::x);
   SmallVector<Value> place = emitPlaceOf(builder, loc, number, sizes);
   // The only number of a dimension of extent 1, even where nothing divides.
   if (isConstantIntValue(sizes.front(), 1))
@@ -374,6 +380,8 @@ FailureOr<std::string> ProgramMapper::getGridText(KernelArguments &arguments) {
       return failure();
     text += (text.empty() ? "" : " * ") + *factor;
   }
+  if (cluster != 1)
+    text += (text.empty() ? "" : " * ") + std::to_string(cluster);
   return text.empty() ? "1" : text;
 }
 
@@ -391,6 +399,13 @@ LogicalResult ProgramMapper::setAttributes(KernelArguments &arguments) {
     kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                     builder.getI32IntegerAttr(1));
   });
+  if (cluster != 1) {
+    kernel->setAttr(kClusterAttr,
+                    builder.getDenseI64ArrayAttr({cluster, 1, 1}));
+    kernel->setAttr(
+        NVVM::NVVMDialect::getClusterDimAttrName(),
+        builder.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
+  }
   FailureOr<std::string> grid = getGridText(arguments);
   if (succeeded(grid))
     kernel->setAttr(kGridAttr, builder.getStrArrayAttr({*grid, "1", "1"}));
@@ -408,6 +423,12 @@ void ProgramMapper::launch(KernelArguments &arguments) {
   Value grid = one;
   for (Value bound : program.getUpperBound(builder))
     grid = builder.createOrFold<arith::MulIOp>(loc, grid, bound);
+  std::optional<gpu::KernelDim3> clusters;
+  if (cluster != 1) {
+    Value size = arith::ConstantIndexOp::create(builder, loc, cluster);
+    grid = builder.createOrFold<arith::MulIOp>(loc, grid, size);
+    clusters = gpu::KernelDim3{size, one, one};
+  }
   Value hasBlocks =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, grid, zero);
   auto guard =
@@ -416,9 +437,10 @@ void ProgramMapper::launch(KernelArguments &arguments) {
   SmallVector<Value> values = arguments.emitHostValues(builder, loc);
   Value block = arith::ConstantIndexOp::create(builder, loc, threads);
   Value bytes = arith::ConstantIntOp::create(builder, loc, sharedBytes, 32);
-  gpu::LaunchFuncOp::create(builder, loc, kernel,
-                            gpu::KernelDim3{grid, one, one},
-                            gpu::KernelDim3{block, one, one}, bytes, values);
+  gpu::LaunchFuncOp::create(
+      builder, loc, kernel, gpu::KernelDim3{grid, one, one},
+      gpu::KernelDim3{block, one, one}, bytes, values,
+      /*asyncTokenType=*/Type(), /*dependencies=*/{}, clusters);
 }
 
 LogicalResult ProgramMapper::run() {

@@ -54,6 +54,7 @@ struct Plan {
   QueryKind query;
   int64_t producers; ///< 0, or a warpgroup beside those of `warps`
   bool pingpong, persistent;
+  int64_t cluster; ///< blocks of threads that share K and V
 };
 
 /// The head dimensions as tensor-core products see them.
@@ -80,9 +81,11 @@ static int64_t getPitchBytes(const Plan &plan, int64_t columns,
 }
 
 /// Barriers of the rings, each array in a buffer of its own: Q, K and V full,
-/// K and V empty, and Q where another tile follows.
+/// K and V empty, and Q where another tile follows; in a cluster those of K and
+/// V again, for blocks that one of its blocks of threads does alone.
 static int64_t getBarrierBytes(const Plan &plan) {
-  return (plan.persistent ? 6 : 5) * 128 + kPanelAlignment;
+  int64_t buffers = 5 + (plan.persistent ? 1 : 0) + (plan.cluster > 1 ? 4 : 0);
+  return buffers * 128 + kPanelAlignment;
 }
 
 /// What a plan needs on this target.
@@ -162,6 +165,9 @@ static std::string whyNotByWarpgroups(const Plan &plan) {
   else if (plan.pingpong && plan.state != StateKind::Registers)
     os << "pingpong needs state = registers, found "
        << stringifyStateKind(plan.state);
+  else if (plan.cluster > 1 && plan.persistent)
+    os << "cluster = " << plan.cluster
+       << " needs persistent = false, found true";
   return reason;
 }
 
@@ -250,6 +256,7 @@ static void appendPlans(ScheduleAttr given, StateKind state,
     plan.query = given.getQuery().value_or(QueryKind::Shared);
     plan.producers = 0;
     plan.pingpong = plan.persistent = false;
+    plan.cluster = 1;
     plans.push_back(plan);
   }
 }
@@ -275,6 +282,7 @@ static void appendWarpgroupPlans(ScheduleAttr given, StateKind state,
                    std::max(dims.d, dims.dv) <= 128;
     plan.pingpong = given.getPingpong().value_or(paysOff);
     plan.persistent = given.getPersistent().value_or(false);
+    plan.cluster = given.getCluster().value_or(1);
     plans.push_back(plan);
   }
 }
@@ -282,7 +290,8 @@ static void appendWarpgroupPlans(ScheduleAttr given, StateKind state,
 /// Whether a key asks for what only programs with producers have.
 static bool needsProducers(ScheduleAttr given) {
   return given.getPingpong().value_or(false) ||
-         given.getPersistent().value_or(false);
+         given.getPersistent().value_or(false) ||
+         given.getCluster().value_or(1) != 1;
 }
 
 /// The plans that keep the keys of `given`, best first: where the state fits
@@ -373,6 +382,7 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
     return failure();
   StringRef key = given.getPersistent().value_or(false) ? "persistent = true"
                   : given.getPingpong().value_or(false) ? "pingpong = true"
+                  : given.getCluster().value_or(1) != 1 ? "cluster = 2"
                                                         : "producers = 4";
   if ((given.getProducers().value_or(0) != 0 || needsProducers(given)) &&
       (!target.hasWarpgroupProducts ||
@@ -436,6 +446,8 @@ static void appendPlan(InFlightDiagnostic &error, const Plan &plan) {
           << ", pingpong = " << (plan.pingpong ? "true" : "false");
   if (plan.persistent)
     error << ", persistent = true";
+  if (plan.cluster != 1)
+    error << ", cluster = " << plan.cluster;
 }
 
 /// How far a plan is beyond the target: the larger of the two ratios.
@@ -474,9 +486,10 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
   MLIRContext *context = op.getContext();
   ScheduleAttr placements = ScheduleAttr::get(
       context, {}, {}, {}, {}, given.getState(), {}, given.getQuery(),
-      given.getPingpong(), given.getProducers(), given.getPersistent());
+      given.getPingpong(), given.getProducers(), given.getPersistent(),
+      given.getCluster());
   ScheduleAttr nothing =
-      ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+      ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
   for (ScheduleAttr keys : {placements, nothing}) {
     if (std::optional<Plan> other = findPlan(op, keys, dims, target)) {
       error << "; ";
@@ -504,24 +517,27 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
                 llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)};
   ScheduleAttr given = op.getScheduleAttr();
   if (!given)
-    given = ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+    given =
+        ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
   if (failed(checkInstructions(op, target)) ||
       failed(checkKeys(op, given, target)))
     return failure();
   std::optional<Plan> plan = findPlan(op, given, dims, target);
   if (!plan)
     return reportMisfit(op, given, dims, target);
-  std::optional<int64_t> producers;
+  std::optional<int64_t> producers, cluster;
   std::optional<bool> pingpong, persistent;
   if (plan->producers != 0) {
     producers = plan->producers;
     pingpong = plan->pingpong;
     if (plan->persistent)
       persistent = true;
+    if (plan->cluster != 1)
+      cluster = plan->cluster;
   }
   return ScheduleAttr::get(context, plan->tileQ, plan->tileKV, plan->warps,
                            plan->stages, plan->state, plan->splits, plan->query,
-                           pingpong, producers, persistent);
+                           pingpong, producers, persistent, cluster);
 }
 
 namespace {

@@ -31,6 +31,12 @@
 // whose n is the number of the tile; a producer of its own fills it as soon as
 // all consumers have given it back, while K and V of the next tile come
 // already.
+//
+// In a cluster every block of threads goes through the same blocks of K and V.
+// Each copies a part of a tile to all of them, so a stage is full when all
+// parts have come, and empty when the consumers of all blocks have given it
+// back. Loops that a block does again do not concern the others: it fills the
+// same tiles alone then, by barriers of its own, whose numbers begin anew.
 //===----------------------------------------------------------------------===//
 
 #include "BlockCopies.h"
@@ -63,6 +69,7 @@ struct Ring {
   int64_t stages;
   Value tiles;       ///< the ring; the tile itself where there is one
   Value full, empty; ///< barriers; no empty one where it is filled once
+  int64_t blocks;    ///< of threads, that fill and empty it together
 };
 
 /// The loop over the tiles of a block of threads, in one role.
@@ -83,6 +90,8 @@ public:
 
 private:
   LogicalResult matchResident();
+  LogicalResult verifyAgreement();
+  void makeRings();
   Ring makeRing(CopyTileOp copy, int64_t stages);
   Value makeBarriers(int64_t number);
   void makeTensorMap(CopyTileOp copy);
@@ -101,24 +110,41 @@ private:
 
   void moveToConsumers();
   void waitForResident();
-  void rewriteConsumerLoop(BlockCopies &block, Value base);
-  void orderReads(scf::ForOp loop, Ring &ring, Value stage, Value parity);
+  void rewriteConsumerLoop(size_t number);
+  void orderReads(scf::ForOp loop, const Ring &ring, Value stage, Value parity);
 
   TileLoop beginProducer(Region &role);
   void endProducer(TileLoop tiles, Value blocksAfter);
   void emitProducers(Value blocksAfter);
   void emitResident(TileLoop tiles);
   void emitStreams();
-  void emitProducerLoop(BlockCopies &block, Value end, Value base);
+  void emitProducerLoop(size_t number, Value end);
   void emitFill(CopyTileOp copy, const Ring &ring, Value stage,
                 IRMapping &mapping);
   void emitBoxCopy(CopyTileOp copy, const Ring &ring, Value stage,
                    ValueRange indices);
   void emitLaneCopy(CopyTileOp copy, const Ring &ring, Value stage,
                     ValueRange indices);
-  Value emitMayCopyBoxes(CopyTileOp copy, ValueRange indices);
+  Value emitMayCopyBoxes(CopyTileOp copy, Value map, ValueRange indices);
   /// What stands for a consumers' value on the producer's side.
   Value onProducerSide(Value value);
+
+  /// Whether a block of threads of a cluster does this loop over blocks by
+  /// itself: from the first on that may begin again.
+  bool isAlone(size_t loop) {
+    return schedule.cluster != 1 &&
+           llvm::any_of(ArrayRef(blocks).take_front(loop + 1),
+                        [](const BlockCopies &block) { return block.restart; });
+  }
+  /// The ring of a tile in a loop over blocks.
+  const Ring &ringOf(Value tile, size_t loop) {
+    return isAlone(loop) ? ownRings.find(tile)->second
+                         : rings.find(tile)->second;
+  }
+  /// The map whose boxes a ring is filled with, or null.
+  Value mapOf(CopyTileOp copy, const Ring &ring) {
+    return (ring.blocks == 1 ? maps : partMaps).lookup(copy.getSource());
+  }
 
   /// Stage (index) and phase parity (i32) of block `block` of a loop.
   std::pair<Value, Value> emitStage(Value block, Value base);
@@ -139,8 +165,10 @@ private:
   OpBuilder builder;
   SmallVector<BlockCopies> blocks;
   SmallVector<CopyTileOp> resident;
-  llvm::MapVector<Value, Ring> rings; // by the tile
-  DenseMap<Value, Value> maps;        // tensor map by a copy's source
+  llvm::MapVector<Value, Ring> rings;    // by the tile
+  llvm::MapVector<Value, Ring> ownRings; // the same, filled alone
+  DenseMap<Value, Value> maps;           // tensor map by a copy's source
+  DenseMap<Value, Value> partMaps;       // for a block's part of a tile
   DenseMap<Value, TensorPlace> places;
   SmallVector<Value> bases; // for each loop: n minus the block's number, i32
   WarpRolesOp roles;
@@ -159,14 +187,15 @@ LogicalResult WarpSpecializer::run() {
   if (blocks.empty())
     return program.emitOpError("has no loop over K/V blocks whose copies a "
                                "producer could take over");
-  if (failed(matchResident()))
+  if (failed(matchResident()) || failed(verifyAgreement()))
     return failure();
-  for (CopyTileOp copy : resident)
-    rings.insert({copy.getDest(), makeRing(copy, 1)});
-  for (CopyTileOp copy : blocks.front().copies)
-    rings.insert({copy.getDest(), makeRing(copy, schedule.stages)});
+  makeRings();
   roles = createRoles();
   moveToConsumers();
+  if (schedule.cluster != 1) {
+    builder.setInsertionPoint(program.getBody()->getTerminator());
+    ClusterBarrierOp::create(builder, loc());
+  }
   if (schedule.isPersistent)
     loopOverTiles();
   for (CopyTileOp copy : resident)
@@ -177,8 +206,8 @@ LogicalResult WarpSpecializer::run() {
   Value blocksAfter = schedule.isPersistent ? emitBlocksAfter() : Value();
   emitProducers(blocksAfter);
 
-  for (auto [block, base] : llvm::zip_equal(blocks, bases))
-    rewriteConsumerLoop(block, base);
+  for (size_t number = 0; number < blocks.size(); ++number)
+    rewriteConsumerLoop(number);
   waitForResident();
   if (schedule.isPersistent)
     closeTileLoop(tiles, blocksAfter);
@@ -213,6 +242,48 @@ LogicalResult WarpSpecializer::matchResident() {
   return success();
 }
 
+/// Who waits for the parts of others must copy the same tiles, by the same
+/// means.
+LogicalResult WarpSpecializer::verifyAgreement() {
+  for (size_t number = 0; number < blocks.size(); ++number) {
+    BlockCopies &block = blocks[number];
+    if (schedule.cluster == 1 || isAlone(number))
+      break;
+    SmallVector<Value> deciding{block.loop.getLowerBound(),
+                                block.loop.getUpperBound()};
+    for (CopyTileOp copy : block.copies) {
+      deciding.push_back(copy.getSource());
+      llvm::append_range(deciding, copy.getSourceIndices());
+    }
+    for (Value value : deciding)
+      if (Operation *rank = findClusterRank(value)) {
+        InFlightDiagnostic error =
+            block.loop.emitOpError("copies tiles for a cluster of ");
+        error << schedule.cluster
+              << " blocks, but which ones depends on the block's rank";
+        error.attachNote(rank->getLoc()) << "which is asked for here";
+        return error;
+      }
+  }
+  return success();
+}
+
+void WarpSpecializer::makeRings() {
+  for (CopyTileOp copy : resident)
+    rings.insert({copy.getDest(), makeRing(copy, 1)});
+  for (CopyTileOp copy : blocks.front().copies) {
+    Ring ring = makeRing(copy, schedule.stages);
+    rings.insert({copy.getDest(), ring});
+    if (!isAlone(blocks.size() - 1))
+      continue;
+    builder.setInsertionPoint(ring.tile);
+    ring.empty = makeBarriers(ring.stages);
+    ring.full = makeBarriers(ring.stages);
+    ring.blocks = 1;
+    ownRings.insert({copy.getDest(), ring});
+  }
+}
+
 Value WarpSpecializer::makeBarriers(int64_t number) {
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                           gpu::AddressSpace::Workgroup);
@@ -227,6 +298,7 @@ Ring WarpSpecializer::makeRing(CopyTileOp copy, int64_t stages) {
   ring.stages = stages;
   builder.setInsertionPoint(ring.tile);
   bool isResident = llvm::is_contained(resident, copy);
+  ring.blocks = isResident ? 1 : schedule.cluster;
   if (isResident) {
     ring.tiles = ring.tile;
   } else {
@@ -259,6 +331,9 @@ void WarpSpecializer::makeTensorMap(CopyTileOp copy) {
     return;
   builder.setInsertionPoint(program);
   maps[source] = createTensorMap(builder, copy.getLoc(), *place, tile[0]);
+  if (int64_t blocks = rings[copy.getDest()].blocks; blocks != 1)
+    partMaps[source] =
+        createTensorMap(builder, copy.getLoc(), *place, tile[0] / blocks);
   place->extent =
       memref::DimOp::create(builder, loc(), place->tensor, place->rowDim);
   places[source] = *place;
@@ -273,12 +348,17 @@ WarpRolesOp WarpSpecializer::createRoles() {
       break;
     }
   builder.setInsertionPoint(point);
-  for (auto &[tile, ring] : rings) {
-    InitBarriersOp::create(builder, loc(), ring.full, 1);
-    if (ring.empty)
-      InitBarriersOp::create(builder, loc(), ring.empty, schedule.warps);
-  }
-  gpu::BarrierOp::create(builder, loc());
+  for (auto *all : {&rings, &ownRings})
+    for (auto &[tile, ring] : *all) {
+      InitBarriersOp::create(builder, loc(), ring.full, ring.blocks);
+      if (ring.empty)
+        InitBarriersOp::create(builder, loc(), ring.empty,
+                               ring.blocks * schedule.warps);
+    }
+  if (schedule.cluster == 1)
+    gpu::BarrierOp::create(builder, loc());
+  else
+    ClusterBarrierOp::create(builder, loc());
   // A warp for K and V, in a persistent program one for Q; the others of the
   // producers' warpgroup have nothing to do.
   SmallVector<int64_t> warps{schedule.warps, 1};
@@ -319,8 +399,10 @@ void WarpSpecializer::moveToConsumers() {
       isBehind = true;
       continue;
     }
-    bool isForBoth = isOnPositions(op) ||
-                     isa<memref::AllocOp, InitBarriersOp, gpu::BarrierOp>(op);
+    bool isForBoth =
+        isOnPositions(op) ||
+        isa<memref::AllocOp, InitBarriersOp, gpu::BarrierOp, ClusterBarrierOp>(
+            op);
     if (isBehind || !isForBoth)
       moving.push_back(&op);
   }
@@ -463,7 +545,7 @@ Value WarpSpecializer::emitBlocksAfter() {
 //===----------------------------------------------------------------------===//
 
 /// A loop that begins again puts its blocks behind all that went through the
-/// ring before.
+/// ring before; with rings of its own there is nothing before.
 void WarpSpecializer::numberBlocks() {
   Value first = blocks.front().loop.getLowerBound();
   Value base; // n of the first block of all, i32
@@ -479,7 +561,9 @@ void WarpSpecializer::numberBlocks() {
           builder, loc(),
           schedule.isPersistent ? tiles.getBlocksBefore() : i32(0),
           narrow(first));
-    if (block.restart) {
+    if (isAlone(i) && !isAlone(i - 1)) {
+      base = bases.front();
+    } else if (block.restart) {
       Value done = arith::SubIOp::create(
           builder, loc(), narrow(blocks[i - 1].loop.getUpperBound()),
           narrow(first));
@@ -510,7 +594,7 @@ std::pair<Value, Value> WarpSpecializer::emitStage(Value block, Value base) {
 
 /// In one loop: waits before the first read of the ring's tile, and arrives
 /// behind the last product that has read it.
-void WarpSpecializer::orderReads(scf::ForOp loop, Ring &ring, Value stage,
+void WarpSpecializer::orderReads(scf::ForOp loop, const Ring &ring, Value stage,
                                  Value parity) {
   SmallVector<LoadTileOp> loads;
   for (Operation *user : ring.tile->getUsers())
@@ -539,19 +623,20 @@ void WarpSpecializer::orderReads(scf::ForOp loop, Ring &ring, Value stage,
   builder.setInsertionPoint(first);
   WaitBarrierOp::create(builder, loc(), ring.full, stage, parity);
   builder.setInsertionPointAfter(last);
-  ArriveOp::create(builder, loc(), ring.empty, stage, Value());
+  ArriveOp::create(builder, loc(), ring.empty, stage, Value(), ring.blocks);
 }
 
-void WarpSpecializer::rewriteConsumerLoop(BlockCopies &block, Value base) {
+void WarpSpecializer::rewriteConsumerLoop(size_t number) {
+  BlockCopies &block = blocks[number];
   builder.setInsertionPointToStart(block.loop.getBody());
-  auto [stage, parity] = emitStage(block.loop.getInductionVar(), base);
+  auto [stage, parity] = emitStage(block.loop.getInductionVar(), bases[number]);
   SmallVector<Value> tiles;
   for (CopyTileOp copy : block.copies) {
     tiles.push_back(copy.getDest());
     copy.erase();
   }
   for (Value tile : tiles)
-    orderReads(block.loop, rings[tile], stage, parity);
+    orderReads(block.loop, ringOf(tile, number), stage, parity);
   block.firstBarrier.erase();
   block.commit.erase();
   block.wait.erase();
@@ -639,17 +724,16 @@ void WarpSpecializer::emitStreams() {
     size_t last = next;
     while (last + 1 < blocks.size() && !blocks[last + 1].restart)
       ++last;
-    emitProducerLoop(blocks[next], blocks[last].loop.getUpperBound(),
-                     bases[next]);
+    emitProducerLoop(next, blocks[last].loop.getUpperBound());
     next = last + 1;
   }
 }
 
-void WarpSpecializer::emitProducerLoop(BlockCopies &block, Value end,
-                                       Value base) {
+void WarpSpecializer::emitProducerLoop(size_t number, Value end) {
+  BlockCopies &block = blocks[number];
   Value begin = onProducerSide(block.loop.getLowerBound());
   end = onProducerSide(end);
-  base = onProducerSide(base);
+  Value base = onProducerSide(bases[number]);
   auto loop = scf::ForOp::create(builder, loc(), begin, end, getIndex(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -660,9 +744,8 @@ void WarpSpecializer::emitProducerLoop(BlockCopies &block, Value end,
   IRMapping mapping;
   mapping.map(block.loop.getInductionVar(), loop.getInductionVar());
   for (CopyTileOp copy : block.copies) {
-    Ring &ring = rings[copy.getDest()];
+    const Ring &ring = ringOf(copy.getDest(), number);
     WaitBarrierOp::create(builder, loc(), ring.empty, stage, before);
-    SmallVector<Value> cloned;
     for (Value index : copy.getSourceIndices())
       mapping.map(index, cloneSlice(builder, index, block.loop, mapping));
     emitFill(copy, ring, stage, mapping);
@@ -674,9 +757,10 @@ void WarpSpecializer::emitFill(CopyTileOp copy, const Ring &ring, Value stage,
   SmallVector<Value> indices;
   for (Value index : copy.getSourceIndices())
     indices.push_back(onProducerSide(mapping.lookupOrDefault(index)));
-  if (!maps.contains(copy.getSource()))
+  Value map = mapOf(copy, ring);
+  if (!map)
     return emitLaneCopy(copy, ring, stage, indices);
-  Value mayCopyBoxes = emitMayCopyBoxes(copy, indices);
+  Value mayCopyBoxes = emitMayCopyBoxes(copy, map, indices);
   auto branch = scf::IfOp::create(builder, loc(), mayCopyBoxes,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -686,17 +770,21 @@ void WarpSpecializer::emitFill(CopyTileOp copy, const Ring &ring, Value stage,
   emitLaneCopy(copy, ring, stage, indices);
 }
 
+static int64_t getTileRows(CopyTileOp copy) {
+  return *std::prev(cast<MemRefType>(copy.getDest().getType()).getShape().end(),
+                    2);
+}
+
 /// There is a map, and no row of the tile lies in the tensor but outside of
 /// what may be read of it.
-Value WarpSpecializer::emitMayCopyBoxes(CopyTileOp copy, ValueRange indices) {
+Value WarpSpecializer::emitMayCopyBoxes(CopyTileOp copy, Value map,
+                                        ValueRange indices) {
   const TensorPlace &place = places[copy.getSource()];
-  Value hasMap = HasTensorMapOp::create(builder, loc(), builder.getI1Type(),
-                                        maps[copy.getSource()]);
+  Value hasMap =
+      HasTensorMapOp::create(builder, loc(), builder.getI1Type(), map);
   Value rows = toValue(place.rows);
-  int64_t tileRows = *std::prev(
-      cast<MemRefType>(copy.getDest().getType()).getShape().end(), 2);
-  Value end =
-      arith::AddIOp::create(builder, loc(), indices[0], getIndex(tileRows));
+  Value end = arith::AddIOp::create(builder, loc(), indices[0],
+                                    getIndex(getTileRows(copy)));
   auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
     return arith::CmpIOp::create(builder, loc(), predicate, a, b).getResult();
   };
@@ -724,9 +812,17 @@ void WarpSpecializer::emitBoxCopy(CopyTileOp copy, const Ring &ring,
                             std::pair(place.columnDim, indices[1])})
     coordinates[dim] =
         builder.createOrFold<arith::AddIOp>(loc(), coordinates[dim], index);
-  BulkCopyOp::create(builder, copy.getLoc(), maps[copy.getSource()],
-                     coordinates, ring.tiles, atStage(ring, stage, getIndex(0)),
-                     ring.full, stage);
+  SmallVector<Value> dest = atStage(ring, stage, getIndex(0));
+  if (ring.blocks != 1) {
+    Value part = arith::MulIOp::create(
+        builder, loc(), emitClusterRank(builder, loc(), ring.blocks),
+        getIndex(getTileRows(copy) / ring.blocks));
+    coordinates[place.rowDim] =
+        arith::AddIOp::create(builder, loc(), coordinates[place.rowDim], part);
+    dest[dest.size() - 2] = part;
+  }
+  BulkCopyOp::create(builder, copy.getLoc(), mapOf(copy, ring), coordinates,
+                     ring.tiles, dest, ring.full, stage, ring.blocks);
 }
 
 void WarpSpecializer::emitLaneCopy(CopyTileOp copy, const Ring &ring,
@@ -737,7 +833,8 @@ void WarpSpecializer::emitLaneCopy(CopyTileOp copy, const Ring &ring,
   CommitCopiesOp::create(builder, loc());
   WaitCopiesOp::create(builder, loc(), 0);
   FenceAsyncOp::create(builder, loc());
-  ArriveOp::create(builder, loc(), ring.full, stage, Value());
+  // Nobody may be a round ahead of another block's producer.
+  ArriveOp::create(builder, loc(), ring.full, stage, Value(), ring.blocks);
 }
 
 struct FASpecializeWarps

@@ -10,7 +10,8 @@
 //
 //   views      every operand as [B, H, S, D], whatever its layout;
 //   scf.forall one iteration for each (b, h, block of query rows), by one
-//              number where some should come first  (TileOrder.h). In it:
+//              number where some should come first  (TileOrder.h); with
+//              `cluster` for as many blocks of rows in a row. In it:
 //     (a) lengths and visibility of these rows              (Visibility.h)
 //     (b) the planes of this head; the tile of Q
 //     (c) m, l, u in workgroup memory

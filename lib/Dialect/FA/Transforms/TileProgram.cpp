@@ -11,6 +11,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -37,7 +38,8 @@ mlir::fa::getCompleteSchedule(scf::ForallOp program) {
                           schedule.getQuery().value_or(QueryKind::Shared),
                           schedule.getProducers().value_or(0),
                           schedule.getPingpong().value_or(false),
-                          schedule.getPersistent().value_or(false)};
+                          schedule.getPersistent().value_or(false),
+                          schedule.getCluster().value_or(1)};
 }
 
 LogicalResult mlir::fa::forEachTileProgram(
@@ -97,6 +99,47 @@ SmallVector<Value> mlir::fa::emitPlaceOf(OpBuilder &builder, Location loc,
   }
   place.front() = widen(rest);
   return place;
+}
+
+Value mlir::fa::emitClusterRank(OpBuilder &builder, Location loc,
+                                int64_t blocks) {
+  auto rank = gpu::ClusterBlockIdOp::create(builder, loc, gpu::Dimension::x);
+  rank.setUpperBoundAttr(builder.getIndexAttr(blocks));
+  return rank;
+}
+
+/// What a value follows from: operands, and where loops and branches are, what
+/// comes in, what is yielded, and what decides how often.
+static SmallVector<Value> getSources(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || argument == loop.getInductionVar())
+      return loop ? SmallVector<Value>{loop.getLowerBound(), loop.getStep()}
+                  : SmallVector<Value>();
+    unsigned number = argument.getArgNumber() - loop.getNumInductionVars();
+    return {loop.getInitArgs()[number], loop.getYieldedValues()[number]};
+  }
+  Operation *op = value.getDefiningOp();
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return {loop.getInitArgs()[number], loop.getYieldedValues()[number],
+            loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
+  SmallVector<Value> sources(op->getOperands());
+  op->walk([&](Operation *nested) {
+    llvm::append_range(sources, nested->getOperands());
+  });
+  return sources;
+}
+
+Operation *mlir::fa::findClusterRank(Value value) {
+  llvm::SetVector<Value> slice;
+  slice.insert(value);
+  for (size_t i = 0; i < slice.size(); ++i) {
+    if (Operation *rank = slice[i].getDefiningOp<gpu::ClusterBlockIdOp>())
+      return rank;
+    slice.insert_range(getSources(slice[i]));
+  }
+  return nullptr;
 }
 
 bool mlir::fa::isInWorkgroupMemory(Type type) {

@@ -4,9 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A tile program is an scf.forall that carries a schedule: one iteration is
-// the work of one block of threads. Its loops over K/V blocks stand directly
-// in its body, each beginning where the one before it ended. The passes of the
-// map stage find programs, schedules and loops through this header only.
+// the work of one block of threads, or of a cluster of them, in which each
+// block has a rank. Its loops over K/V blocks stand directly in its body, each
+// beginning where the one before it ended. The passes of the map stage find
+// programs, schedules and loops through this header only.
 //===----------------------------------------------------------------------===//
 
 #ifndef LIB_DIALECT_FA_TRANSFORMS_TILEPROGRAM_H
@@ -27,6 +28,7 @@ struct CompleteSchedule {
   int64_t producers; ///< warps that only copy
   bool takesTurns;   ///< whether consumer warpgroups issue products in turn
   bool isPersistent; ///< whether a block of threads does several tiles
+  int64_t cluster;   ///< blocks of threads that do an iteration together
 };
 
 /// The schedule of a program; an error when a key is missing.
@@ -52,6 +54,14 @@ Block &getTileBody(Region &role);
 /// is, the last dimension fastest. The first size is not asked.
 SmallVector<Value> emitPlaceOf(OpBuilder &builder, Location loc, Value number,
                                ValueRange sizes);
+
+/// Which of the `blocks` blocks of a cluster this one is, as an index.
+Value emitClusterRank(OpBuilder &builder, Location loc, int64_t blocks);
+
+/// What tells the blocks of a cluster apart and is among what `value` follows
+/// from; null where all of them compute the same. Only asked of values by which
+/// memory is found, which the program reads but does not write.
+Operation *findClusterRank(Value value);
 
 /// Whether a memref lies in workgroup memory.
 bool isInWorkgroupMemory(Type type);

@@ -112,10 +112,11 @@ namespace {
 /// Asks, block by block, what hides keys one by one.
 class ElementClassifier {
 public:
-  ElementClassifier(TileBuilder &b, BlockVisibility &visibility, int64_t tileQ,
-                    int64_t tileKV)
-      : b(b), visibility(visibility), masks(visibility.elements), tileQ(tileQ),
-        tileKV(tileKV), firstRow(b.toIndex(visibility.firstRow)) {}
+  ElementClassifier(TileBuilder &b, BlockVisibility &visibility,
+                    int64_t numRows, int64_t tileKV)
+      : b(b), visibility(visibility), masks(visibility.elements),
+        numRows(numRows), tileKV(tileKV),
+        firstRow(b.toIndex(visibility.firstRow)) {}
 
   /// Narrows the ranges to what is shown.
   void run();
@@ -130,7 +131,7 @@ private:
   TileBuilder &b;
   BlockVisibility &visibility;
   const ElementMasks &masks;
-  int64_t tileQ, tileKV;
+  int64_t numRows, tileKV;
   Value firstRow; ///< index
 };
 } // namespace
@@ -143,7 +144,7 @@ BlockSpan ElementClassifier::spanOf(Value first, int64_t count, Value last) {
 
 BlockTruth ElementClassifier::emitRegionTruth(Value firstKey) {
   return emitRegionBounds(b, masks.region,
-                          spanOf(firstRow, tileQ, masks.region.lastRow),
+                          spanOf(firstRow, numRows, masks.region.lastRow),
                           spanOf(firstKey, tileKV, masks.region.lastKey));
 }
 
@@ -152,7 +153,7 @@ BlockTruth ElementClassifier::emitRegionTruth(Value firstKey) {
 BlockTruth ElementClassifier::emitSegmentTruth(Value firstKey) {
   Type i32 = b.getI32Type();
   auto rows =
-      b.create<MinMaxOp>(i32, i32, masks.querySegments, firstRow, tileQ);
+      b.create<MinMaxOp>(i32, i32, masks.querySegments, firstRow, numRows);
   auto keys = b.create<MinMaxOp>(i32, i32, masks.keySegments, firstKey, tileKV);
   auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
     return b.create<arith::CmpIOp>(predicate, x, y).getResult();
@@ -252,7 +253,7 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
                                               ArrayRef<MaskAttr> masks,
                                               const SequenceLengths &lengths,
                                               const ElementMasks &elements,
-                                              Value firstRow, int64_t tileQ,
+                                              Value firstRow, int64_t numRows,
                                               int64_t tileKV) {
   BlockVisibility result{
       llvm::to_vector(masks), lengths, firstRow, {}, {}, elements};
@@ -260,7 +261,7 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
   KeyInterval last = first;
   if (!masks.empty()) {
     Value lastRow = b.createOrFold<arith::MinSIOp>(
-        b.createOrFold<arith::AddIOp>(firstRow, b.i32(tileQ - 1)),
+        b.createOrFold<arith::AddIOp>(firstRow, b.i32(numRows - 1)),
         b.createOrFold<arith::SubIOp>(lengths.queries, b.i32(1)));
     last = emitKeyInterval(b, masks, lengths, lastRow);
   }
@@ -282,7 +283,7 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
                       ? rangesBehindLeftEdge(b, any, all, fullEnd, end, tileKV)
                       : rangesFromStart(b, fullEnd, end);
   if (elements.region || elements.keySegments)
-    ElementClassifier(b, result, tileQ, tileKV).run();
+    ElementClassifier(b, result, numRows, tileKV).run();
   // Behind a lower bound, which grows too, a row's keys are about as many.
   result.growsWithRows =
       !any.lo && (first.hi != last.hi || result.isRegionClassified);

@@ -91,7 +91,7 @@ struct ElementMasks {
 struct BlockVisibility {
   SmallVector<MaskAttr> masks;
   SequenceLengths lengths;
-  Value firstRow; ///< i32
+  Value firstRow; ///< i32; of those whose scores are asked for one by one
   /// The loops to write, in order. The last one is partial.
   SmallVector<KeyBlockRange, 3> ranges;
   /// As an index: keys from here on are seen by no row, and are not read.
@@ -109,12 +109,12 @@ struct BlockVisibility {
 KeyInterval emitKeyInterval(TileBuilder &b, ArrayRef<MaskAttr> masks,
                             const SequenceLengths &lengths, Value row);
 
-/// Emits the visibility, by `masks`, `lengths` and `elements`, of the `tileQ`
+/// Emits the visibility, by `masks`, `lengths` and `elements`, of the `numRows`
 /// rows that start at row `firstRow` (an i32) in blocks of `tileKV` keys.
 BlockVisibility emitBlockVisibility(TileBuilder &b, ArrayRef<MaskAttr> masks,
                                     const SequenceLengths &lengths,
                                     const ElementMasks &elements,
-                                    Value firstRow, int64_t tileQ,
+                                    Value firstRow, int64_t numRows,
                                     int64_t tileKV);
 
 /// Leaves full blocks to the partial range behind them where `condition` (an

@@ -155,3 +155,31 @@ func.func @no_such_dimension(%m: memref<?xf32>) {
   } {fa.schedule = #fa.schedule<tile_q = 32, tile_kv = 32, warps = 2, stages = 2, state = registers>}
   return
 }
+
+// -----
+
+// An iteration is a cluster of two blocks, where the schedule says so.
+// CHECK-LABEL: func.func @pairs(
+// CHECK: %[[GRID:.*]] = arith.muli %{{.*}}, %[[SIZE:c2.*]] : index
+// CHECK: gpu.launch_func @pairs_kernels::@pairs_kernel clusters in (%[[SIZE]], %{{.*}}, %{{.*}}) blocks in (%[[GRID]], %{{.*}}, %{{.*}})
+// CHECK: gpu.func @pairs_kernel(
+// CHECK-SAME: fa.cluster = array<i64: 2, 1, 1>
+// CHECK-SAME: fa.grid = ["ceildiv(Sq, 32) * 8 * 2", "1", "1"]
+// CHECK-SAME: nvvm.cluster_dim = array<i32: 2, 1, 1>
+// CHECK: %[[ID:.*]] = gpu.cluster_id x
+// CHECK: arith.index_cast %[[ID]] : index to i32
+// CHECK-NOT: gpu.block_id
+// CHECK: gpu.return
+func.func @pairs(%Q: memref<1x8x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>) attributes {
+    fa.operands = [{role = "query", kind = "input", type = "f16", dims = ["B", "Hq", "Sq", "D"]}]} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c32 = arith.constant 32 : index
+  %Sq = memref.dim %Q, %c2 : memref<1x8x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
+  %n = arith.ceildivui %Sq, %c32 : index
+  scf.forall (%h, %ip) in (8, %n) {
+    %x = memref.load %Q[%c0, %h, %ip, %c0] : memref<1x8x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>
+    "test.use"(%x) : (f16) -> ()
+  } {fa.schedule = #fa.schedule<tile_q = 16, tile_kv = 32, warps = 1, stages = 2, state = registers, cluster = 2>}
+  return
+}

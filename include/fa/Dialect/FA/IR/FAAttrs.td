@@ -91,9 +91,10 @@ def FA_ScheduleAttr : FA_Attr<"Schedule", "schedule"> {
     query rows, `stages` of the K/V pipeline, `state` (where m, l and u live
     between blocks), `splits` (parts into which the keys are cut), `query`
     (where Q lives during the loop), `pingpong` (whether consumer warpgroups
-    take turns), `producers`, warps beside those that only copy (0 or 4), and
+    take turns), `producers`, warps beside those that only copy (0 or 4),
     `persistent` (whether a block of threads does one tile of the output after
-    the other, as many blocks as run at once).
+    the other, as many blocks as run at once), and `cluster` (how many blocks of
+    threads share the K and V that each of them fetches a part of, 1 or 2).
 
     ```mlir
     #fa.schedule<tile_q = 128, tile_kv = 64, warps = 4, stages = 2, state = registers, splits = 1>
@@ -105,7 +106,7 @@ def FA_ScheduleAttr : FA_Attr<"Schedule", "schedule"> {
                         FA_Key<"int64_t">:$splits,
                         FA_Key<"::mlir::fa::QueryKind">:$query,
                         FA_Flag:$pingpong, FA_Key<"int64_t">:$producers,
-                        FA_Flag:$persistent);
+                        FA_Flag:$persistent, FA_Key<"int64_t">:$cluster);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -17,6 +17,10 @@ include "fa/Dialect/FA/IR/FAEnums.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+/// Of a portable cluster: eight at most.
+def FA_BlocksOfCluster
+    : ConfinedAttr<I64Attr, [IntMinValue<1>, IntMaxValue<8>]>;
+
 def FA_WarpRolesOp
     : FA_Op<"warp_roles", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
   let summary = "gives the warps of a block different programs";
@@ -74,14 +78,19 @@ def FA_ArriveOp : FA_Op<"arrive", [MemoryEffects<[MemRead, MemWrite]>]> {
     compilers below too: without it nothing orders registers and barriers, and
     a wait that follows would be moved up in front of the computation.
 
+    With `blocks`, at the barrier of this place in each of so many blocks of
+    threads, those of the cluster.
+
     ```mlir
     fa.arrive %empty[%stage] after %l : memref<2xi64, #wg>, vector<128x4xf32>
+    fa.arrive %empty[%stage] blocks 2 : memref<2xi64, #wg>
     ```
   }];
   let arguments = (ins MemRefRankOf<[I64], [1]>:$barriers, Index:$index,
-                       Optional<VectorOfRankAndType<[2], [F32]>>:$after);
+                       Optional<VectorOfRankAndType<[2], [F32]>>:$after,
+                       DefaultValuedAttr<FA_BlocksOfCluster, "1">:$blocks);
   let assemblyFormat = [{
-    $barriers `[` $index `]` (`after` $after^)? attr-dict
+    $barriers `[` $index `]` (`after` $after^)? (`blocks` $blocks^)? attr-dict
     `:` type($barriers) (`,` type($after)^)?
   }];
 }
@@ -103,6 +112,16 @@ def FA_WaitBarrierOp
   let assemblyFormat = [{
     $barriers `[` $index `]` `parity` $parity attr-dict `:` type($barriers)
   }];
+}
+
+def FA_ClusterBarrierOp
+    : FA_Op<"cluster_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a barrier of all blocks of threads of a cluster";
+  let description = [{
+    In front of what reaches into another block's workgroup memory, which that
+    block must have made ready, and behind it, since memory goes with its block.
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 def FA_MultiprocessorsOp : FA_Op<"multiprocessors", [Pure]> {
@@ -157,17 +176,27 @@ def FA_BulkCopyOp : FA_Op<"bulk_copy", [
     the barrier and announces the bytes of the tile; the phase ends when they
     have come.
 
+    With `blocks`, each of so many blocks of a cluster copies its part of the rows,
+    and all parts come to all, to the same place, with a signal at the barrier of
+    the same place. A block announces the whole tile at its own and arrives there
+    for all of them. The boxes of the map have the rows of a part.
+
     ```mlir
     fa.bulk_copy %map[%b, %h, %j0, %c0] to %sK[%stage, %c0, %c0] signals %full[%stage]
+      : !llvm.ptr, memref<2x96x64xf16, #wg>, memref<2xi64, #wg>
+    %part = arith.muli %rank, %c48 : index
+    %j = arith.addi %j0, %part : index
+    fa.bulk_copy %half[%b, %h, %j, %c0] to %sK[%stage, %part, %c0] signals %full[%stage] blocks 2
       : !llvm.ptr, memref<2x96x64xf16, #wg>, memref<2xi64, #wg>
     ```
   }];
   let arguments = (ins AnyType:$map, Variadic<Index>:$coordinates,
                        AnyMemRef:$dest, Variadic<Index>:$destIndices,
-                       MemRefRankOf<[I64], [1]>:$barriers, Index:$index);
+                       MemRefRankOf<[I64], [1]>:$barriers, Index:$index,
+                       DefaultValuedAttr<FA_BlocksOfCluster, "1">:$blocks);
   let assemblyFormat = [{
     $map `[` $coordinates `]` `to` $dest `[` $destIndices `]`
-    `signals` $barriers `[` $index `]` attr-dict
+    `signals` $barriers `[` $index `]` (`blocks` $blocks^)? attr-dict
     `:` type($map) `,` type($dest) `,` type($barriers)
   }];
   let hasVerifier = 1;

@@ -43,8 +43,9 @@ inline constexpr llvm::StringLiteral kShapeAttr = "fa.shape";
 /// scf.forall of a tile program: its complete #fa.schedule.
 inline constexpr llvm::StringLiteral kScheduleAttr = "fa.schedule";
 
-/// In a tile program whose iterations have one number: the values that say which
-/// batch (0), head (1) and block of rows (2) it is. Set by the tile stage.
+/// In a tile program whose iterations have one number: the values that say
+/// which batch (0), head (1) and block of rows (2) it is. Set by the tile
+/// stage.
 inline constexpr llvm::StringLiteral kPlaceAttr = "fa.place";
 
 /// scf.for over K/V blocks: "full" (no mask code), "partial", or "exact"
@@ -66,11 +67,12 @@ inline constexpr llvm::StringLiteral kSwizzleAttr = "fa.swizzle";
 /// with its rows swizzled as wgmma and tensor maps do. Set by fa-swizzle-tiles.
 inline constexpr llvm::StringLiteral kPanelsAttr = "fa.panels";
 
-/// gpu.func: the manifest's parameters, grid, block and shared bytes. Set by
-/// the map stage.
+/// gpu.func: the manifest's parameters, grid, block and shared bytes, and the
+/// cluster where there is one. Set by the map stage.
 inline constexpr llvm::StringLiteral kParametersAttr = "fa.parameters";
 inline constexpr llvm::StringLiteral kGridAttr = "fa.grid";
 inline constexpr llvm::StringLiteral kBlockAttr = "fa.block";
+inline constexpr llvm::StringLiteral kClusterAttr = "fa.cluster";
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "fa.shared_bytes";
 
 } // namespace mlir::fa

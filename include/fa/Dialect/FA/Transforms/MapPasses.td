@@ -203,6 +203,38 @@ def FASpecializeWarps : Pass<"fa-specialize-warps", "func::FuncOp"> {
       }, {
         ...
     ```
+
+    With `cluster = 2` an iteration is two blocks of threads, which must walk the
+    same blocks of K and V: nothing by which tiles are found may depend on
+    `gpu.cluster_block_id`. Each copies a half of a tile to both, and consumers
+    give a tile back to both:
+
+    ```mlir
+    %half = fa.tensor_map %K box [1, 1, 48, 64]
+    fa.init_barriers %full count 2
+    fa.init_barriers %empty count 16
+    fa.cluster_barrier
+    fa.warp_roles [8, 1, 3] registers [232, 40, 40] {
+        ...
+        fa.wait_barrier %full[%stage] parity %p
+        %k = fa.load_tile %sK[%stage, %c0, %c0]
+        %s = vector.contract ... %q, %k, %zero
+        fa.arrive %empty[%stage] blocks 2
+    }, {
+        fa.wait_barrier %empty[%stage] parity %before
+        fa.bulk_copy %half[%b, %h, %j0 + %rank * 48, %c0] to %sK[%stage, %rank * 48, %c0] signals %full[%stage] blocks 2
+    }, {
+    }
+    fa.cluster_barrier
+    ```
+
+    A loop that one of the blocks does again has whole tiles and barriers of its
+    own:
+
+    ```mlir
+        fa.wait_barrier %ownEmpty[%stage] parity %before
+        fa.bulk_copy %map[%b, %h, %j0, %c0] to %sK[%stage, %c0, %c0] signals %ownFull[%stage]
+    ```
   }];
   let dependentDialects = ["gpu::GPUDialect", "arith::ArithDialect",
                            "LLVM::LLVMDialect", "memref::MemRefDialect",

@@ -209,8 +209,9 @@ TEST(ClusterGrid, HasWholeClusters) {
                                {256, 4 * 6}}) {
     Trial trial(form, {2, 3, 1, queries, 40});
     RunResult result = trial.seed(63).run();
-    if (queries != 0)
+    if (queries != 0) {
       EXPECT_EQ(counter(result, "ctas"), ctas) << queries;
+    }
   }
 }
 

@@ -74,7 +74,7 @@ bool TargetInfo::hasMma(MmaElement element, int64_t m, int64_t n,
 // Multiples of 8 as setmaxnreg takes them, for 1, 2 and 3 warpgroups of
 // consumers.
 static constexpr RegisterShares kRegisterShares[] = {
-    {24, 232}, {40, 232}, {32, 160}};
+    {40, 232}, {40, 232}, {32, 160}};
 
 /// Together at most what the block was launched with.
 static constexpr bool areShares(int64_t consumers) {

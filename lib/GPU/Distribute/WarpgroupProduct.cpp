@@ -68,6 +68,11 @@ static int64_t getStepBytes(int64_t step, bool isKMajor, int64_t panelBytes) {
                   : step * kPieceK * kPanelBytes;
 }
 
+/// Steps of a product whose descriptors of a left operand that stays are worth
+/// the registers that hold them over a loop, two for each. With 16 steps they
+/// spilled where 12 cost more moves than additions.
+static constexpr int64_t kHeldSteps = 8;
+
 LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
   if (failed(require(&TargetInfo::hasWarpgroupProducts, op, "wgmma")))
     return failure();
@@ -112,11 +117,15 @@ LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
   registers = createWgmmaFence(b, op.getLoc(), registers);
   weights = Values(ArrayRef<Value>(registers).drop_front(acc.size()));
   std::copy_n(registers.begin(), acc.size(), acc.begin());
-  for (int64_t k = 0; k < static_cast<int64_t>(op.getDepth()) / kPieceK; ++k) {
+  int64_t steps = static_cast<int64_t>(op.getDepth()) / kPieceK;
+  for (int64_t k = 0; k < steps; ++k) {
     WgmmaStep step;
     Values left;
+    int64_t bytes = getStepBytes(k, /*isKMajor=*/true, lhsPanel);
     if (lhs)
-      left = {at(lhs, getStepBytes(k, /*isKMajor=*/true, lhsPanel))};
+      left = {steps > kHeldSteps
+                  ? createDescriptorAnew(b, op.getLoc(), lhs, bytes)
+                  : at(lhs, bytes)};
     else
       left = Values(ArrayRef<Value>(weights).slice(4 * k, 4));
     step.a = left;

@@ -116,6 +116,17 @@ SmallVector<Value> fa::createWgmma(OpBuilder &b, Location loc,
   return unpack(b, loc, result, number);
 }
 
+Value fa::createDescriptorAnew(OpBuilder &b, Location loc, Value descriptor,
+                               int64_t bytes) {
+  // The start is in the low word, in units of 16 bytes, and never carries.
+  return createAsm(b, loc, b.getI64Type(), descriptor,
+                   "{ .reg .b32 low, high; mov.b64 {low, high}, $1; "
+                   "add.s32 low, low, " +
+                       Twine(bytes >> 4) + "; mov.b64 $0, {low, high}; }",
+                   "=l,l")
+      .getRes();
+}
+
 SmallVector<Value> fa::createWgmmaFence(OpBuilder &b, Location loc,
                                         ValueRange registers) {
   return leadThrough(b, loc, "wgmma.fence.sync.aligned;", registers);

@@ -27,6 +27,10 @@ struct WgmmaStep {
 };
 SmallVector<Value> createWgmma(OpBuilder &b, Location loc,
                                const WgmmaStep &step);
+/// The descriptor of what lies `bytes` behind, computed where it stands each
+/// time: neither carried over a loop nor shared between products.
+Value createDescriptorAnew(OpBuilder &b, Location loc, Value descriptor,
+                           int64_t bytes);
 /// Orders what was done to registers before the products that use them. Leads
 /// them through (f32 and i32): no copy comes between.
 SmallVector<Value> createWgmmaFence(OpBuilder &b, Location loc,

@@ -260,6 +260,9 @@ RowState AttentionTiler::emitKeyByKey(const BlockContext &block) {
   return {loop.getResult(0), loop.getResult(1), loop.getResult(2), isAgain};
 }
 
+/// Times the largest V this is below what rounding may do to a row.
+static constexpr float kLeastShare = std::numeric_limits<float>::min();
+
 /// m, l and u / l over one key, in the rows `old.isMean` that see it; the
 /// others stay as they are, bit for bit. A mean of values overflows no sooner
 /// than they do; u, their sum, may.
@@ -281,31 +284,33 @@ RowState AttentionTiler::emitKeyStep(const BlockContext &block, Value key,
   Value sum =
       b.create<arith::AddFOp>(scaledSum, b.spreadRows(part, kLanesPerRow));
 
-  // mean = mean (l_old a / l) + v (p / l).
+  // mean = mean (l_old a / l) + v (p / l). What is infinite stays so: a share
+  // is never 0, and the least one is too small to matter.
   Value zero = b.splat(b.f32Vector({tileQ}), 0.0f);
   auto total = [&](Value parts) {
     return b.create<vector::MultiDimReductionOp>(
         vector::CombiningKind::ADD, parts, zero, ArrayRef<int64_t>{1});
   };
   Value newTotal = total(sum);
-  Value oldShare = b.create<arith::DivFOp>(total(scaledSum), newTotal);
-  Value newShare = b.create<arith::DivFOp>(step.weight, newTotal);
-  VectorType tile = b.f32Vector({tileQ, paddedDv});
-  // A share may be 0 by underflow; what is infinite stays so.
-  auto scale = [&](Value x, Value share) {
-    Value isFinite = b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT,
-                                             b.create<math::AbsFOp>(x),
-                                             b.splat(tile, kInfinity));
-    Value scaled = b.create<arith::MulFOp>(x, b.spreadRows(share, paddedDv));
-    return b.create<arith::SelectOp>(isFinite, scaled, x).getResult();
+  Value least = b.splat(b.f32Vector({tileQ}), kLeastShare);
+  auto spreadShare = [&](Value part) {
+    Value share = b.create<arith::DivFOp>(part, newTotal);
+    Value isLess =
+        b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, share, least);
+    share = b.create<arith::SelectOp>(isLess, least, share);
+    return b.spreadRows(share, paddedDv);
   };
+  // Before V is read: a division branches, and would hold a row of V meanwhile.
+  Value oldShare = spreadShare(total(scaledSum));
+  Value newShare = spreadShare(step.weight);
+  VectorType tile = b.f32Vector({tileQ, paddedDv});
   Value values = emitEachRow(block.valuePlane, key, b.index(0), tile);
-  Value newPart = scale(values, newShare), oldPart = scale(old.acc, oldShare);
   if (block.dropout.isUsed()) {
     Value kept = b.spreadRows(emitKept(b, block.dropout, site), paddedDv);
-    newPart = b.create<arith::SelectOp>(kept, newPart, b.splat(tile, 0.0f));
+    values = b.create<arith::SelectOp>(kept, values, b.splat(tile, 0.0f));
   }
-  Value next = b.create<arith::AddFOp>(oldPart, newPart);
+  Value next = b.create<math::FmaOp>(
+      values, newShare, b.create<arith::MulFOp>(old.acc, oldShare));
   Value acc = b.create<arith::SelectOp>(b.spreadRows(step.isTaken, paddedDv),
                                         next, old.acc);
   return {step.max, sum, acc, old.isMean};

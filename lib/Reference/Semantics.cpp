@@ -249,7 +249,8 @@ template <typename T> T Semantics::cappedScore(T dot) const {
   return s;
 }
 
-/// In base 2 a score is an f32, and what is finite stays so.
+/// In base 2 a score is an f32; what a region or a bias makes of it stays
+/// finite.
 template <typename T> static T bounded(T score) {
   constexpr double kLargest =
       double(std::numeric_limits<float>::max()) * 0.69314718055994531;
@@ -267,7 +268,7 @@ T Semantics::score(T dot, int64_t b, int64_t h, int64_t i, int64_t j) const {
     s += T(alibi(b, h, i, j));
   if (problem->bias)
     s += T(bias.at(b, h, i, j));
-  return bounded(s);
+  return problem->score || problem->bias ? bounded(s) : s;
 }
 template double Semantics::score(double, int64_t, int64_t, int64_t,
                                  int64_t) const;

@@ -101,11 +101,16 @@ Status Run::prepare() {
   if (!bound)
     return bound.takeError();
   binding = std::move(*bound);
-  for (const auto &[n, strides] : spec.strides)
+  for (const auto &[n, strides] : spec.strides) {
+    if (n < 0 || size_t(n) >= entry.operands.size())
+      return inputError("strides are given for operand " + std::to_string(n) +
+                        ", and " + entry.name + " has " +
+                        std::to_string(entry.operands.size()));
     if (Status status =
             checkStrides(entry, size_t(n), binding.shapes[size_t(n)], strides);
         !status)
       return status;
+  }
   if (Status status = checkMemory(); !status)
     return status;
   for (size_t n = 0; n < entry.operands.size(); ++n) {

@@ -258,7 +258,7 @@ RunResult Trial::run() const {
   RunResult result = run(emulator());
   static const char *orders = std::getenv("FA_TEST_ORDERS");
   if (orders)
-    expectNothingFound(*this, std::atoi(orders));
+    expectNothingFound(*this, std::stoi(orders), {}, bits(result));
   return result;
 }
 
@@ -337,11 +337,11 @@ RunResult Trial::expect(const Values &out, const Values &lse) const {
 }
 
 void expectNothingFound(const Trial &trial, int numRandomOrders,
-                        const DeviceOptions &base) {
+                        const DeviceOptions &base,
+                        std::vector<std::byte> first) {
   std::vector<std::string> orders = {"round-robin", "reverse"};
   for (int seed = 1; seed <= numRandomOrders; ++seed)
     orders.push_back("random:" + std::to_string(seed));
-  std::vector<std::byte> first;
   for (const std::string &order : orders) {
     DeviceOptions options = base;
     options.order = order;

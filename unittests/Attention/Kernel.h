@@ -162,9 +162,11 @@ private:
 };
 
 /// All checkers on: nothing found, the answers within their bounds, and the
-/// same bits in each of these orders and two more.
+/// same bits in each of these orders and two more: those of `first`, or else of
+/// the first order.
 void expectNothingFound(const Trial &trial, int numRandomOrders,
-                        const DeviceOptions &options = {});
+                        const DeviceOptions &options = {},
+                        std::vector<std::byte> first = {});
 
 /// A counter of the run by its name.
 double counter(const RunResult &result, const std::string &name);

@@ -190,6 +190,30 @@ TEST(Cases, B07_AFiniteBiasIsABias) {
     expectNear(outColumn(all.setAll("bias", level).expect({out})), {out}, 1e-3);
 }
 
+TEST(Cases, AKnownFewKeysBesideWhatIsReadInPairs) {
+  // No block is full, which is known when the kernel is compiled.
+  for (int64_t keys : {1, 15, 32, 33})
+    for (bool isBias : {true, false}) {
+      std::string plane = "?x" + std::to_string(keys);
+      Form form{.mask = isBias ? "" : plane,
+                .bias = isBias ? plane : "",
+                .biasType = "f16",
+                .schedule = "",
+                .extents = {-1, -1, -1, -1, keys}};
+      Trial(form, {1, 2, 1, 16, keys}).seed(5).run();
+    }
+}
+
+TEST(Cases, TheSteepestSlopeIsNothingAtItsOwnKey) {
+  Form form = rowForm("scale(0.25)");
+  form.hasAlibi = true;
+  RunResult result = Trial::ofRows(form, {1}, {4}, {2})
+                         .set("alibi", {3.0e38})
+                         .expect({2}, {1});
+  expectNear(outColumn(result), {2}, 1e-3);
+  expectNear(lseOf(result), {1}, 1e-5);
+}
+
 TEST(Cases, FiniteScoresBeyondF32InBaseTwo) {
   // They count as the largest that is one, and weigh the same in their row.
   constexpr double kLowest = -std::numeric_limits<float>::max();

@@ -129,7 +129,7 @@ public:
     first.pc = read.pc;
   }
   void clearReads(HistoryCell &cell) {
-    cell.reads = 0;
+    cell.reads = cell.warps = 0;
     cell.readTime = 0;
     if (cell.spill) [[unlikely]]
       spills[cell.spill - 1].clear();

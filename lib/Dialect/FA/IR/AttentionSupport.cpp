@@ -63,7 +63,7 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
        [](Op op) { return bool(op.getDropoutAttr()); },
        {112, 0}},
       {"score", true, [](Op op) { return op.hasScore(); }, {0, 15}},
-      {"visible", true, [](Op op) { return op.hasVisible(); }},
+      {"visible", true, [](Op op) { return op.hasVisible(); }, {8, 0}},
       {"lse", true, [](Op op) { return bool(op.getLse()); }},
       {"layout = bshd", true,
        [](Op op) { return op.getLayoutKind() == Layout::BSHD; }},

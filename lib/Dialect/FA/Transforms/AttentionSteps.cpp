@@ -49,11 +49,11 @@ RowState AttentionTiler::emitLoops(const BlockContext &block) {
     }
     noted = emitNotingLoop(block, begin, range, mayBranch ? none : noted);
     if (mayBranch)
-      restart = emitRestart(block, noteUnseen(block, noted));
+      restart = emitRestart(block, noteUnseen(block, noted, range.end));
   }
   if (!mayBranch) {
-    restart = emitRestart(block, noteUnseen(block, noted));
     Value end = ranges.back().end;
+    restart = emitRestart(block, noteUnseen(block, noted, end));
     emitExactLoop(block, beginAt(end), end, kExactBlocks);
   }
   return emitKeyByKey(block);
@@ -77,13 +77,18 @@ Value AttentionTiler::emitNotingLoop(const BlockContext &block, Value begin,
 
 /// The note with rows that seem to have seen no key, where scores may have been
 /// too low for the loops that note.
-Value AttentionTiler::noteUnseen(const BlockContext &block, Value noted) {
+Value AttentionTiler::noteUnseen(const BlockContext &block, Value noted,
+                                 Value end) {
   if (!block.clauses.scale.isBounded)
     return noted;
   Value max = readState(block.max);
   Value isUnseen = b.create<arith::CmpFOp>(
       arith::CmpFPredicate::OEQ, max,
       b.splat(cast<VectorType>(max.getType()), -kInfinity));
+  // Rows that cannot have seen any before this end need no other loop.
+  Value keysEnd = b.create<arith::MulIOp>(end, b.index(tileKV));
+  if (Value haveKeys = emitHaveKeys(b, block.visibility, tileQ, keysEnd))
+    isUnseen = b.create<arith::AndIOp>(isUnseen, haveKeys);
   return b.create<NoteRowsOp>(b.getI1Type(), isUnseen, noted);
 }
 

@@ -302,6 +302,21 @@ static constexpr double kLeastDivisor = 0x1p-10;
 /// wrong by (fa/Reference/Tolerance.h).
 static constexpr double kLargestShortSoftcap = 64.0;
 
+/// A slope that is finite stays so: times a distance of 0 it is nothing.
+static Value emitDivided(TileBuilder &b, Value slope, double divisor) {
+  Value quotient =
+      b.create<arith::MulFOp>(slope, b.f32(static_cast<float>(1.0 / divisor)));
+  if (divisor >= 1.0)
+    return quotient;
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  Value bounded = b.create<arith::MaxNumFOp>(quotient, b.f32(-kLargest));
+  bounded = b.create<arith::MinNumFOp>(bounded, b.f32(kLargest));
+  Value isFinite = b.create<arith::CmpFOp>(
+      arith::CmpFPredicate::OLT, b.create<math::AbsFOp>(slope),
+      b.f32(std::numeric_limits<float>::infinity()));
+  return b.create<arith::SelectOp>(isFinite, bounded, quotient);
+}
+
 /// The clauses of the score, with what they read of this head and batch.
 ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
                                               const SequenceLengths &lengths) {
@@ -323,7 +338,7 @@ ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
   clauses.scale = clauses.isScaleLeft
                       ? emitScoreScale(b, left, op.getScaleOperand())
                       : emitScoreScale(b, 1.0, Value());
-  // Only what is added as it stands comes near the end of f32.
+  // What regions and biases give may come near the end of f32 on purpose.
   auto bias = dyn_cast_or_null<MemRefType>(
       clauses.biasPlane ? clauses.biasPlane.getType() : Type());
   clauses.scale.isBounded =
@@ -335,8 +350,7 @@ ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
     return clauses;
   clauses.slope = b.create<memref::LoadOp>(op.getAlibi(), block.head);
   if (clauses.isScaleLeft)
-    clauses.slope = b.create<arith::MulFOp>(
-        clauses.slope, b.f32(static_cast<float>(1.0 / std::abs(*left))));
+    clauses.slope = emitDivided(b, clauses.slope, std::abs(*left));
   clauses.firstRow = b.toI32(block.firstRow);
   if (op.getAlibiAlignment() == Alignment::BottomRight)
     clauses.firstRow = b.createOrFold<arith::AddIOp>(

@@ -111,7 +111,7 @@ private:
                        const KeyBlockRange &range, Value noted);
   void emitExactLoop(const BlockContext &block, Value begin, Value end,
                      StringRef blocks);
-  Value noteUnseen(const BlockContext &block, Value noted);
+  Value noteUnseen(const BlockContext &block, Value noted, Value end);
   Value emitRestart(const BlockContext &block, Value noted);
   Value emitStep(const BlockContext &block, Value keyBlock, bool isFull,
                  bool hasColdPath);

@@ -181,15 +181,18 @@ mlir::fa::matchBlockLoops(scf::ForallOp program) {
     if (!isConstantIntValue(loop.getStep(), 1))
       return loop.emitOpError("over K/V blocks must have step 1");
     Value begin = loop.getLowerBound(), restart;
+    auto goesOn = [&] {
+      return blocks.empty() ||
+             isSameIndex(blocks.back().loop.getUpperBound(), begin);
+    };
     if (auto choice = begin.getDefiningOp<arith::SelectOp>();
-        choice && !blocks.empty() &&
+        choice && !goesOn() &&
         isSameIndex(choice.getTrueValue(),
                     blocks.front().loop.getLowerBound())) {
       restart = choice.getCondition();
       begin = choice.getFalseValue();
     }
-    if (!blocks.empty() &&
-        !isSameIndex(blocks.back().loop.getUpperBound(), begin))
+    if (!goesOn())
       return loop.emitOpError(
           "over K/V blocks must begin where the loop before it ended");
     FailureOr<BlockCopies> block = matchBlockCopies(loop);

@@ -295,7 +295,8 @@ void mlir::fa::restrictFullBlocks(TileBuilder &b, BlockVisibility &block,
   for (auto [i, range] : llvm::enumerate(block.ranges)) {
     if (!range.isFull)
       continue;
-    range.end = b.create<arith::SelectOp>(condition, range.end, range.begin);
+    range.end =
+        b.createOrFold<arith::SelectOp>(condition, range.end, range.begin);
     block.ranges[i + 1].begin = range.end;
   }
 }
@@ -308,6 +309,21 @@ static Value emitRows(TileBuilder &b, const BlockVisibility &block,
     return block.firstRow;
   return b.create<TileIndexOp>(b.vector({tileQ}, b.getI32Type()),
                                block.firstRow, /*dim=*/0);
+}
+
+Value mlir::fa::emitHaveKeys(TileBuilder &b, const BlockVisibility &block,
+                             int64_t numRows, Value end) {
+  if (block.masks.empty())
+    return Value();
+  KeyInterval rows = emitKeyInterval(b, block.masks, block.lengths,
+                                     emitRows(b, block, numRows));
+  VectorType type = b.vector({numRows}, b.getI32Type());
+  Value begin = b.spread(b.i32(0), type);
+  if (rows.lo)
+    begin = b.create<arith::MaxSIOp>(begin, b.spread(rows.lo, type));
+  Value hi = b.create<arith::MinSIOp>(b.spread(rows.hi, type),
+                                      b.spread(b.toI32(end), type));
+  return b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, begin, hi);
 }
 
 /// Which rows see one key.

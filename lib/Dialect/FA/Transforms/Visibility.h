@@ -129,6 +129,11 @@ void restrictFullBlocks(TileBuilder &b, BlockVisibility &block,
 Value emitVisible(TileBuilder &b, const BlockVisibility &block,
                   const ScoreSite &site, bool isFull);
 
+/// Emits which rows have a key before `end` (an index) by the masks and
+/// lengths, a vector of i1; null where no mask asks for the row.
+Value emitHaveKeys(TileBuilder &b, const BlockVisibility &block,
+                   int64_t numRows, Value end);
+
 } // namespace mlir::fa
 
 #endif // FA_LIB_DIALECT_FA_TRANSFORMS_VISIBILITY_H

@@ -155,6 +155,11 @@ TEST(Runner, StridesThatNoKernelHearsOfAreRefused) {
   spec.dims["B"] = 1;
   spec.strides[1][0] = -3;
   EXPECT_EQ(refusal(), "no error");
+  size_t count = program.manifest.entries[0].operands.size();
+  spec.strides[int(count)] = {1};
+  EXPECT_EQ(refusal(), "strides are given for operand " +
+                           std::to_string(count) + ", and attention has " +
+                           std::to_string(count));
 }
 
 TEST(Runner, AStoreBetweenElementsIsFound) {

@@ -93,6 +93,29 @@ private:
     Event event = nullptr;
   };
 
+  /// A context that was made current, and is not any more behind an exception
+  /// either: work allocates on the host.
+  class CurrentContext {
+  public:
+    explicit CurrentContext(const Driver &driver) : driver(driver) {}
+    CurrentContext(const CurrentContext &) = delete;
+    CurrentContext &operator=(const CurrentContext &) = delete;
+    ~CurrentContext() {
+      // Without a sentence about a failure: that would allocate.
+      if (Context popped = nullptr; isInside)
+        (void)driver.CtxPopCurrent.pointer(&popped);
+    }
+    Status leave() {
+      isInside = false;
+      Context popped = nullptr;
+      return driver.call(driver.CtxPopCurrent, "leaving its context", &popped);
+    }
+
+  private:
+    const Driver &driver;
+    bool isInside = true;
+  };
+
   /// Keeps the first failure to give something back.
   void keep(Status status) {
     if (!status && firstFailure)
@@ -141,10 +164,9 @@ auto CUDADevice::inContext(Work work) -> decltype(work()) {
                                   "making its context current", context);
       !status)
     return status.takeError();
+  CurrentContext current(driver);
   auto result = work();
-  Context popped = nullptr;
-  Status status =
-      driver.call(driver.CtxPopCurrent, "leaving its context", &popped);
+  Status status = current.leave();
   if (!status && result)
     return status.takeError();
   return result;

@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include <new>
 #include <set>
 
 using namespace farun;
@@ -78,9 +79,9 @@ Status useDevice() {
 }
 
 /// Fails call 1, 2, ... until a sequence has no such call any more. `use` gives
-/// what was said, empty when all was right.
-template <typename Use> void failEach(FakeDriver &fake, Use use) {
-  std::set<std::string> failed;
+/// what was said, empty when all was right; `failed` gets the calls' names.
+template <typename Use>
+void failEach(FakeDriver &fake, Use use, std::set<std::string> &failed) {
   int n = 1;
   for (;; ++n) {
     ASSERT_LT(n, 10000);
@@ -112,19 +113,42 @@ template <typename Use> void failEach(FakeDriver &fake, Use use) {
 TEST(Failure, EachCallOfADevice) {
   FakeDriver fake(FA_FAKE_CUDA);
   ASSERT_TRUE(fake.isThere());
-  std::set<std::string> called;
-  failEach(fake, [&] {
-    Status status = useDevice();
-    if (status)
-      return std::string();
-    EXPECT_EQ(status.error().code, ErrorCode::Device);
-    return status.error().message;
-  });
-  // The last run was a right one: each function that there is was called.
-  std::string log = fake.log();
-#define FA_DRIVER_FUNCTION(NAME, SUFFIX, PARAMETERS)                           \
-  EXPECT_NE(log.find("cu" #NAME), std::string::npos) << #NAME;
+  std::set<std::string> failed;
+  failEach(
+      fake,
+      [&] {
+        Status status = useDevice();
+        if (status)
+          return std::string();
+        EXPECT_EQ(status.error().code, ErrorCode::Device);
+        return status.error().message;
+      },
+      failed);
+  // Each function that there is was called, and failed.
+  std::set<std::string> all;
+#define FA_DRIVER_FUNCTION(NAME, SUFFIX, PARAMETERS) all.insert("cu" #NAME);
 #include "../../../lib/Runtime/CUDA/DriverFunctions.def"
+  EXPECT_EQ(failed, all);
+}
+
+/// What the host's own work throws leaves no context current, in a call that
+/// has made one so.
+TEST(Failure, ContextIsLeftBehindAnException) {
+  FakeDriver fake(FA_FAKE_CUDA);
+  ASSERT_TRUE(fake.isThere());
+  for (const char *call :
+       {"cuMemAlloc", "cuMemcpyHtoD", "cuLaunchKernelEx", "cuMemcpyDtoH"}) {
+    std::string fail = std::string(call) + "=throw";
+    FakeSetup setup;
+    setup.fail = fail.c_str();
+    fake.reset(setup);
+    EXPECT_THROW((void)useDevice(), std::bad_alloc) << call;
+    EXPECT_EQ(fake.failedCall(), call);
+    // As many contexts were left as were entered.
+    EXPECT_EQ(fake.misuses(), "") << call;
+    EXPECT_EQ(fake.leaks().find("still current"), std::string::npos)
+        << call << ": " << fake.leaks();
+  }
 }
 
 /// The tool in this process: its exit code and what it wrote to stderr.
@@ -151,12 +175,16 @@ TEST(Failure, EachCallOfFALaunch) {
   FakeDriver fake(FA_FAKE_CUDA);
   ASSERT_TRUE(fake.isThere());
   std::string out, err;
-  failEach(fake, [&] {
-    int code = launch({kPackage, "--dim=Sq=8", "--device=cuda", "--bench=1"},
-                      out, err);
-    EXPECT_EQ(code, err.empty() ? 0 : 3);
-    return err;
-  });
+  std::set<std::string> failed;
+  failEach(
+      fake,
+      [&] {
+        int code = launch(
+            {kPackage, "--dim=Sq=8", "--device=cuda", "--bench=1"}, out, err);
+        EXPECT_EQ(code, err.empty() ? 0 : 3);
+        return err;
+      },
+      failed);
   EXPECT_NE(out.find("run: one_key on cuda for sm_80"), std::string::npos);
   EXPECT_NE(out.find("check: ok"), std::string::npos);
   EXPECT_EQ(out.find("FAILED"), std::string::npos);

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 
 using namespace farun::cuda;
@@ -99,6 +100,7 @@ struct State {
   std::string failName;
   uint64_t failCount = 0;
   Result failResult = 0;
+  bool isThrown = false; ///< the failure
 
   bool isStarted = false;
   std::unique_ptr<ptxvm::Device> machine;
@@ -148,7 +150,9 @@ void readFail(std::string text) {
   size_t equals = text.find('=');
   if (equals == std::string::npos)
     return;
-  state.failResult = std::stoi(text.substr(equals + 1));
+  std::string failure = text.substr(equals + 1);
+  state.isThrown = failure == "throw";
+  state.failResult = state.isThrown ? kSuccess : std::stoi(failure);
   std::string which = text.substr(0, equals);
   size_t hash = which.find('#');
   bool isNumber = which.find_first_not_of("0123456789") == std::string::npos;
@@ -213,6 +217,8 @@ public:
              (state.failName.empty() || state.failName == name);
     if (isTold) {
       state.failed = name;
+      if (state.isThrown)
+        throw std::bad_alloc();
       result = state.failResult;
     } else if (needs >= Needs::Start && !state.isStarted) {
       misuse(kNotInitialized, "before cuInit");

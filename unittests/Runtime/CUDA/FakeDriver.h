@@ -24,7 +24,9 @@ namespace farun::test {
 
 struct FakeSetup {
   /// "17=700": call 17, counted from 1, fails with CUresult 700. "cuMemFree=2"
-  /// or "cuMemFree#3=2": the first or third call of that name does. "" none.
+  /// or "cuMemFree#3=2": the first or third call of that name does. With
+  /// "throw" for the result it throws, as the host's own work around it may. ""
+  /// none.
   const char *fail = "";
   int gpus = 1, major = 9, minor = 0;
 };

@@ -83,7 +83,6 @@ LAYERS = {
     "Runtime/Emulator": Layer(("Support", "Runtime", "Emulator")),
     "Runtime/Reference": Layer(("Support", "Runtime", "Reference")),
     "Runtime/CUDA": Layer(("Support", "Runtime")),
-    "Runtime/Null": Layer(("Support", "Runtime")),
     "Runtime/RegisterDevices": Layer(("Support", "Runtime/**")),
     "Runner": Layer(("Support", "Runtime", "Reference")),
     # The compiler.

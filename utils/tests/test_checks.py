@@ -8,6 +8,7 @@
 # Each check passes on this tree, catches a fault planted in a small one, and
 # lets the near miss beside it through.
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,13 @@ def test_layering_catches(tmp_path, name, bad, good):
     result = run("check-layering.py", tmp_path)
     assert result.returncode == 1
     assert result.stdout.startswith(f"{name}:2: {bad}: ")
+
+
+def test_each_row_of_the_layers_is_a_folder():
+    layers = runpy.run_path(str(ROOT / "utils" / "check-layering.py"))["LAYERS"]
+    bases = ROOT / "lib", ROOT / "include" / "fa"
+    gone = [row for row in layers if not any((base / row).is_dir() for base in bases)]
+    assert layers and not gone
 
 
 def test_layering_wants_a_row_for_each_folder(tmp_path):

@@ -170,8 +170,13 @@ def read(value, name: str) -> np.ndarray | DeviceArray:
         )
     kind = NUMPY[dtype]
     shape = tuple(tensor.shape[d] for d in range(tensor.ndim))
-    if place is None and (0 in shape or not tensor.data):
+    if place is None and 0 in shape:
         return np.empty(shape, kind)
+    if not tensor.data and 0 not in shape:
+        raise ValueError(
+            f"{name} has shape {list(shape)} and no memory; accepted is an array whose "
+            "memory is there"
+        )
     strides = None
     if tensor.strides:
         strides = tuple(tensor.strides[d] * kind.itemsize for d in range(tensor.ndim))

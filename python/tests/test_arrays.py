@@ -12,6 +12,7 @@ import fa
 import numpy as np
 import oracle
 import pytest
+from fa import _dlpack
 from oracle import BF16, random
 
 SHAPE = (1, 2, 18, 16)
@@ -151,8 +152,6 @@ def test_bfloat16_comes_back(qkv):
 
 
 def test_dlpack_is_not_copied():
-    from fa import _dlpack
-
     array = random((3, 4))
     view = _dlpack.read(Exporter(array), "q")
     assert np.shares_memory(view, array)
@@ -167,8 +166,6 @@ def test_dlpack_is_not_copied():
 
 @pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint16, np.float64, np.bool_])
 def test_dlpack_types(kind):
-    from fa import _dlpack
-
     array = np.arange(6).reshape(2, 3).astype(kind)[:, ::-1]
     view = _dlpack.read(Exporter(array), "q")
     assert view.dtype == array.dtype and np.array_equal(view, array)
@@ -198,6 +195,27 @@ def test_dlpack_tells_of_read_only_memory(qkv):
 def test_dlpack_of_nothing(qkv):
     none = Exporter(np.zeros((1, 2, 0, 16), np.float16))
     assert (fa.attention(qkv[0], none, none) == 0).all()
+
+
+class WithoutMemory(Exporter):
+    """Has given its memory back, and keeps its shape."""
+
+    def __dlpack__(self, **options):
+        capsule = super().__dlpack__(**options)
+        _dlpack._tensor(capsule)[0].data = None
+        return capsule
+
+
+@pytest.mark.parametrize("device", [(1, 0), (2, 0)])
+def test_dlpack_without_memory(qkv, device):
+    gone = WithoutMemory(np.ones(SHAPE, np.float16), device)
+    words = r"{} has shape \[1, 2, 18, 16\] and no memory; accepted is an array whose"
+    with pytest.raises(ValueError, match=words.format("v")):
+        fa.attention(*qkv[:2], gone)
+    with pytest.raises(ValueError, match=words.format("out")):
+        fa.attention(*qkv, out=gone)
+    empty = WithoutMemory(np.zeros((1, 2, 0, 16), np.float16), device)
+    assert _dlpack.read(empty, "q").shape == (1, 2, 0, 16)
 
 
 def test_dlpack_type_that_nobody_knows(qkv):

@@ -71,6 +71,17 @@ def test_agreement(name, dtype):
     check_agreement(q, k, v, ours, expected)
 
 
+def test_a_tensor_whose_storage_is_gone_is_named():
+    q, k, v = tensors()
+    out = torch.empty_like(q)
+    for gone in (v, out):
+        gone.untyped_storage().resize_(0)
+    with pytest.raises(ValueError, match=r"v has shape \[1, 2, 33, 32\] and no memory"):
+        fa.attention(q, k, v)
+    with pytest.raises(ValueError, match="out has shape .* and no memory; accepted is"):
+        fa.attention(q, k, k, out=out)
+
+
 SLOPES = 2.0 ** -torch.arange(1.0, 5.0)
 DOCUMENT = torch.tensor([0] * 7 + [1] * 4 + [2] * 13)
 SIZES = {"Hq": 4, "Hkv": 2, "Sq": 24, "Sk": 24, "B": 2}

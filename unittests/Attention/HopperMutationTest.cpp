@@ -12,7 +12,8 @@
 // block, loop for huge scores; then the producer.
 //
 // Not here: the address of an arrival that depends on the row sums. It keeps
-// ptxas from moving a wait; a machine that moves nothing cannot miss it.
+// ptxas from moving a wait; a machine that moves nothing cannot miss it. The
+// figures of the machine code do: utils/tests/test_overlap.py.
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
 

@@ -86,6 +86,12 @@ Outcome AttentionOp::readWords() {
   if (Outcome failure = readWord(op.precision, "precision",
                                  {"ieee", "tf32x3", "tf32"}, precision))
     return failure;
+  if (precision != "ieee" && type != ElementType::F32)
+    return inputFailure("the precision " + precision +
+                            " is of products of f32, and the dtype is " +
+                            std::string(farun::name(type)) +
+                            "; accepted is ieee",
+                        "precision");
   score = op.score ? op.score : "";
   visible = op.visible ? op.visible : "";
   return readWord(op.empty_row, "empty_row", {"zero", "nan", "uniform"},
@@ -141,6 +147,19 @@ Outcome AttentionOp::readNumbers() {
   return std::nullopt;
 }
 
+/// A number of keys in a structural mask.
+static Outcome readKeys(int64_t keys, const char *name, const char *argument,
+                        int64_t least, int64_t most) {
+  if (keys >= least && keys <= most)
+    return std::nullopt;
+  std::string accepted =
+      least < 0 ? "-1 (unbounded), 0" : std::to_string(least);
+  return inputFailure("the " + std::string(name) + " is " +
+                          std::to_string(keys) + "; accepted are " + accepted +
+                          " to " + std::to_string(most),
+                      argument);
+}
+
 Outcome AttentionOp::readMasks() {
   if (op.mask_count && !op.masks)
     return inputFailure("the masks are null", "masks");
@@ -154,22 +173,30 @@ Outcome AttentionOp::readMasks() {
                           "masks");
     mask.kind = farun::StructuralMask::Kind(int(given.kind));
     mask.isBottomRight = given.bottom_right;
-    if (mask.kind == farun::StructuralMask::Kind::Causal)
+    Outcome failure;
+    switch (mask.kind) {
+    case farun::StructuralMask::Kind::Causal:
       mask.prefix = given.prefix;
-    if (mask.kind == farun::StructuralMask::Kind::Window) {
+      failure =
+          readKeys(mask.prefix, "prefix", "prefix", 0, farun::kMaxMaskKeys);
+      break;
+    case farun::StructuralMask::Kind::Window:
       mask.left = given.left;
       mask.right = given.right;
-    }
-    if (mask.kind == farun::StructuralMask::Kind::Chunk)
+      failure = readKeys(mask.left, "left side of the window", "window", -1,
+                         farun::kMaxMaskKeys);
+      if (!failure)
+        failure = readKeys(mask.right, "right side of the window", "window", -1,
+                           farun::kMaxMaskKeys);
+      break;
+    case farun::StructuralMask::Kind::Chunk:
       mask.size = given.size;
-    if (mask.prefix < 0 || mask.left < -1 || mask.right < -1 ||
-        (mask.kind == farun::StructuralMask::Kind::Chunk && mask.size < 1))
-      return inputFailure(
-          "mask " + std::to_string(n) +
-              " has a number out of range; accepted are a prefix of 0 or more, "
-              "sides of a window of -1 (unbounded) or more, a chunk of 1 or "
-              "more",
-          "masks");
+      failure = readKeys(mask.size, "size of the chunk", "chunk", 1,
+                         farun::kMaxChunkKeys);
+      break;
+    }
+    if (failure)
+      return failure;
     masks.push_back(mask);
   }
   op.masks = nullptr; // the caller's
@@ -469,6 +496,33 @@ faref::Precision AttentionOp::precisionKind() const {
 
 const char *AttentionOp::findRegion() const {
   return !score.empty() ? "score" : !visible.empty() ? "visible" : nullptr;
+}
+
+/// Where "file:line:column" lies in a text; npos for none.
+static size_t findPlace(const std::string &text, const std::string &location) {
+  size_t colon = location.rfind(':');
+  size_t before = colon ? location.rfind(':', colon - 1) : std::string::npos;
+  if (colon == std::string::npos || before == std::string::npos)
+    return std::string::npos;
+  size_t begin = 0;
+  for (long line = std::atol(location.c_str() + before + 1); line > 1; --line)
+    begin = text.find('\n', begin) + 1;
+  return begin + size_t(std::atol(location.c_str() + colon + 1));
+}
+
+void AttentionOp::blameRegion(Failure &failure) const {
+  if (!failure.argument.empty() || !findRegion())
+    return;
+  // All but the regions is ours, and right: what does not end well in one is
+  // noticed behind it.
+  std::string whole = text();
+  size_t place = findPlace(whole, failure.location);
+  if (place == std::string::npos)
+    return;
+  if (!score.empty() && place > whole.find(" score " + score))
+    failure.argument = "score";
+  if (!visible.empty() && place > whole.rfind(" visible " + visible))
+    failure.argument = "visible";
 }
 
 } // namespace facapi

@@ -23,6 +23,9 @@ public:
   /// A function @attention that computes it and nothing else.
   std::string text() const;
 
+  /// Names the region in which a failure of text() is located, as argument.
+  void blameRegion(Failure &failure) const;
+
   /// What a manifest would say of it; without parameters and launches.
   farun::Entry entry() const;
 

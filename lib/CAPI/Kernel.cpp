@@ -164,7 +164,10 @@ fa_status fa_compile_attention(const fa_attention *attention,
       return failure;
     request.text = op.text();
     request.name = "<attention>";
-    return compileAndKeep(request, kernel);
+    Outcome failure = compileAndKeep(request, kernel);
+    if (failure)
+      op.blameRegion(*failure);
+    return failure;
   });
 }
 

@@ -37,7 +37,9 @@ Outcome readRegions(const AttentionOp &op, const char *region,
   request.target = farun::kDefaultTarget;
   CompileResult compiled;
   if (Outcome failure = compileText(request, compiled)) {
-    failure->argument = region;
+    op.blameRegion(*failure);
+    if (failure->argument.empty())
+      failure->argument = region;
     return failure;
   }
   const farun::Attention &read = compiled.program.manifest.entries[0].attention;

@@ -12,15 +12,23 @@
 
 namespace facapi {
 
-/// What a refusal of the compiler is about: the clause or the operand.
+/// What a refusal of the compiler is about: the clause, the operand or the
+/// option.
 static std::string findSubject(const std::string &message) {
   constexpr std::string_view kOp = "'fa.attention' op ";
+  for (const char *region : {"score", "visible"})
+    if (message.find(" " + std::string(region) + " region") !=
+        std::string::npos)
+      return region;
+  std::string_view sentence = message;
   size_t begin = message.find(kOp);
+  if (begin != std::string::npos)
+    sentence.remove_prefix(begin + kOp.size());
+  if (sentence.starts_with("schedule"))
+    return "schedule";
   if (begin == std::string::npos ||
       message.find("is not supported yet") == std::string::npos)
     return "";
-  std::string_view sentence = std::string_view(message).substr(begin);
-  sentence.remove_prefix(kOp.size());
   if (sentence.starts_with("head dim Dv"))
     return "value";
   for (const char *ofAll : {"head dim", "element type", "extent"})

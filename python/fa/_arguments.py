@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fa._arrays import check_place, place_of, single_floats, whole_numbers
-from fa._checks import check_rank, check_shape, number, whole, word
+from fa._checks import check_rank, check_shape, flag, number, whole, word
 from fa._clauses import (
     alignment,
     read_broadcast,
@@ -44,9 +44,10 @@ class Call:
 def _check_forms(has_q_offsets, has_kv_offsets, is_paged, has_kv_lengths) -> None:
     """What belongs together."""
     if has_kv_offsets != (has_q_offsets and not is_paged):
+        one = "kv_offsets" if has_kv_offsets else "q_offsets"
         raise ValueError(
-            "kv_offsets and q_offsets go together; with page_table there is "
-            "q_offsets alone"
+            f"{one} is given alone or beside page_table; kv_offsets and q_offsets go "
+            "together, and with page_table there is q_offsets alone"
         )
     if is_paged and not has_kv_lengths:
         raise ValueError("page_table is given without kv_lengths; it needs them")
@@ -213,7 +214,7 @@ def read(
     description = Description(
         dtype=dtype,
         out_dtype=parse_out_dtype(out_dtype) or ("bf16" if dtype in _FP8 else dtype),
-        with_lse=bool(return_lse),
+        with_lse=flag(return_lse, "return_lse"),
         layout=layout,
         head_dim=sizes.D,
         value_dim=sizes.Dv,

@@ -16,21 +16,9 @@ from fa._arrays import anywhere, check_place, writable
 from fa._checks import kind_of, word
 from fa._dlpack import is_torch
 from fa._dtypes import NAME, NUMPY, RESULTS, parse_out_dtype, words
-from fa._errors import ARGUMENTS, DeviceError, Failure
+from fa._errors import DeviceError, Failure, refusal
 from fa._launch import launch
-from fa._library import lib
 from fa._types import Array, Result
-
-_OP = "'fa.attention' op "
-
-
-def refusal(failure: Failure) -> BaseException:
-    """A failure as users of fa.attention see it: what the compiler does not do
-    yet is a wrong argument, named as they know it."""
-    if failure.code != lib.FA_ERROR_COMPILE or not failure.argument:
-        return failure.exception()
-    argument = ARGUMENTS.get(failure.argument, failure.argument)
-    return ValueError(f"{argument}: {failure.message.removeprefix(_OP)}")
 
 
 def _optional_word(value, name: str, meaning: str) -> str | None:
@@ -42,8 +30,10 @@ def _optional_word(value, name: str, meaning: str) -> str | None:
 def _check_where(target, device, schedule) -> str | None:
     _optional_word(target, "target", "a name such as 'sm_80', or None")
     _optional_word(schedule, "schedule", "text such as 'tile_q=64,stages=3', or None")
-    if device is None or device == "cuda:0":
-        return device and "cuda"
+    if device is None:
+        return None
+    if isinstance(device, str) and device == "cuda:0":
+        return "cuda"
     names = [one["name"] for one in _devices.facts()["devices"]]
     return word(device, "device", ("auto", *names))
 
@@ -264,7 +254,9 @@ def attention(
     results = _Results(call, only, lse, like=q)
     try:
         slot = _kernels.find(
-            call.description, schedule, target or _devices.default_target(device)
+            call.description,
+            schedule,
+            _devices.default_target(device) if target is None else target,
         )
         options = {"device": device, **results.stream}
         launch(slot.kernel, call.inputs, results.views, **options)

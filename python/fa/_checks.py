@@ -43,6 +43,13 @@ def word(value, name: str, accepted: tuple) -> str:
     raise error(f"{name} is {value!r}; accepted are {choice}")
 
 
+def flag(value, name: str) -> bool:
+    """A truth value of Python or NumPy."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise TypeError(f"{name} is a {kind_of(value)}; accepted are True and False")
+
+
 def whole(value, name: str, least: int, meaning: str) -> int:
     """A whole number of Python or NumPy, at least `least`."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):

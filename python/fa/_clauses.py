@@ -125,7 +125,14 @@ def read_pair(value, name: str, count: int) -> tuple:
 
 
 def read_region(value, name: str) -> str | None:
-    if value is None or isinstance(value, str):
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if not value.strip():
+            raise ValueError(
+                f"{name} is {value!r}; accepted is a function of symbols, or the text "
+                "of a region, '{ ^bb0(...): ... }'"
+            )
         return value
     if callable(value):
         return trace_region(value, name)

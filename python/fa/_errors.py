@@ -89,6 +89,25 @@ class Failure(Exception):
         return RuntimeError(message)
 
 
+_OP = "'fa.attention' op "
+# What is MLIR text; the compiler's diagnostics say where it is wrong.
+_TEXTS = ("score", "visible")
+
+
+def refusal(failure: Failure) -> BaseException:
+    """A failure as users of fa.attention see it: what the compiler refuses of its
+    arguments is a wrong argument, named as they know it."""
+    if failure.code != lib.FA_ERROR_COMPILE or not failure.argument:
+        return failure.exception()
+    argument = ARGUMENTS.get(failure.argument, failure.argument)
+    message = failure.message.removeprefix(_OP)
+    if not message.startswith(argument):
+        message = f"{argument}: {message}"
+    if argument in _TEXTS and "is not supported yet" not in message:
+        return CompileError(message, failure.diagnostics)
+    return ValueError(message)
+
+
 def new_error():
     """Where a call of the library leaves its error."""
     return ffi.new("fa_error **")

@@ -32,6 +32,10 @@ class Extents:
         self.layout, self.is_packed, self.is_paged = layout, is_packed, is_paged
         self._read_query(q)
         self._read_keys(k, v)
+        if is_paged and self.page_size < 1:
+            raise ValueError(
+                f"k has shape {shape_text(k)}; its pages must have at least 1 key"
+            )
         if self.D < 1:
             raise ValueError(
                 f"q has shape {shape_text(q)}; its head dimension must be at least 1"

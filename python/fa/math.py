@@ -64,6 +64,8 @@ class Trace:
         if isinstance(value, (bool, np.bool_)):
             return self.emit("i1", f"arith.constant {str(bool(value)).lower()}")
         if isinstance(value, numbers.Integral):
+            if not -(2**63) <= int(value) < 2**63:
+                raise ValueError(f"{int(value)} is no 64-bit whole number")
             return self.emit("index", f"arith.constant {int(value)} : index")
         if isinstance(value, numbers.Real):
             single = np.float32(value)
@@ -336,10 +338,18 @@ def trace_region(function: Callable[..., Operand], name: str) -> str:
     if name == "score":
         indices.insert(0, Value(trace, "%s", "f32"))
         arguments.insert(0, "%s: f32")
-    result = _symbol(trace, function(*indices))
-    if name == "score":
-        result = _to_float(result)
-    elif result.kind != "i1":
+    try:
+        result = _symbol(trace, function(*indices))
+        if name == "score":
+            result = _to_float(result)
+    except TypeError as error:
+        symbols = ", ".join(one.name.removeprefix("%") for one in indices)
+        raise TypeError(
+            f"{name} is a function of ({symbols}) that raised: {error}"
+        ) from error
+    except ValueError as error:
+        raise ValueError(f"{name} is a function that raised: {error}") from error
+    if name != "score" and result.kind != "i1":
         raise TypeError(
             f"{name} gives a number; accepted is a truth value, such as i >= j"
         )

@@ -15,7 +15,7 @@ import numpy as np
 from fa import _arguments, _results
 from fa._arrays import Arrays
 from fa._description import to_struct
-from fa._errors import DeviceError, Failure, new_error
+from fa._errors import DeviceError, Failure, new_error, refusal
 from fa._library import ffi, lib
 from fa._types import Array, Result
 
@@ -70,7 +70,7 @@ def attention(
     )
     del kept
     if status:
-        raise Failure(error[0]).exception() from None
+        raise refusal(Failure(error[0])) from None
     found = [_results.finish(array, q) for array, _ in made]
     if return_bounds:
         found += [_results.finish(array, q) for array, _ in limits]

@@ -367,11 +367,16 @@ TEST(CAPICompile, RefusalsNameTheArgument) {
             }},
            {"query", "extent Sk = 2147483647",
             [](fa_attention &op) { op.kv_length = INT32_MAX; }},
-           {"", "causal prefix must be between 0", [](fa_attention &op) {
-              static const fa_mask kFar = {
-                  FA_MASK_CAUSAL, 0, int64_t(1) << 40, 0, 0, 0};
-              op.masks = &kFar;
-              op.mask_count = 1;
+           {"score", "expected '{' to begin a region",
+            [](fa_attention &op) { op.score = "?"; }},
+           {"visible", "expected operation name in quotes",
+            [](fa_attention &op) {
+              op.score = "{ ^bb0(%s: f32, %b: index, %h: index, %i: index, "
+                         "%j: index):\n  fa.yield %s : f32 }";
+              op.visible = "{";
+            }},
+           {"score", "expected the arguments", [](fa_attention &op) {
+              op.score = "{ ^bb0(%s: f32): fa.yield %s : f32 }";
             }}}) {
     fa_attention op = describe();
     row.change(op);
@@ -381,6 +386,28 @@ TEST(CAPICompile, RefusalsNameTheArgument) {
     EXPECT_EQ(answer.argument, row.argument) << answer.message;
     EXPECT_NE(answer.message.find(row.says), std::string::npos)
         << answer.message;
+  }
+}
+
+/// A description that no text states, and a schedule that no kernel has.
+TEST(CAPICompile, WrongNumbersNameTheArgument) {
+  fa_attention op = describe();
+  const fa_mask far = {FA_MASK_CAUSAL, 0, int64_t(1) << 31, 0, 0, 0};
+  op.masks = &far;
+  op.mask_count = 1;
+  Kernel kernel;
+  Answer answer = compile(op, kernel);
+  EXPECT_EQ(answer.code, FA_ERROR_INPUT);
+  EXPECT_EQ(answer.argument, "prefix");
+  EXPECT_EQ(answer.message,
+            "the prefix is 2147483648; accepted are 0 to 2147483647");
+  op.mask_count = 0;
+  fa_compile_options options = defaults();
+  for (const char *schedule : {"tile_q=7", "tile_q=0", "x", "warps=99"}) {
+    options.schedule = schedule;
+    answer = compile(op, kernel, options);
+    EXPECT_EQ(answer.code, FA_ERROR_COMPILE) << schedule;
+    EXPECT_EQ(answer.argument, "schedule") << answer.message;
   }
 }
 

@@ -191,10 +191,42 @@ TEST(CAPIReference, WrongDescriptionsAreNamed) {
               op.masks = masks;
               op.mask_count = 1;
             }},
-           {"masks", FA_ERROR_INPUT,
+           {"chunk", FA_ERROR_INPUT,
             [](fa_attention &op, const fa_mask *masks) {
               op.masks = masks + 1;
               op.mask_count = 1;
+            }},
+           {"chunk", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              static const fa_mask mask = {FA_MASK_CHUNK,         0, 0, 0, 0,
+                                           (int64_t(1) << 30) + 1};
+              op.masks = &mask;
+              op.mask_count = 1;
+            }},
+           {"prefix", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              static const fa_mask mask = {
+                  FA_MASK_CAUSAL, 0, int64_t(1) << 31, 0, 0, 0};
+              op.masks = &mask;
+              op.mask_count = 1;
+            }},
+           {"window", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              static const fa_mask mask = {FA_MASK_WINDOW,   0, 0,
+                                           int64_t(1) << 31, 0, 0};
+              op.masks = &mask;
+              op.mask_count = 1;
+            }},
+           {"window", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              static const fa_mask mask = {FA_MASK_WINDOW, 0, 0, 0, -2, 0};
+              op.masks = &mask;
+              op.mask_count = 1;
+            }},
+           {"precision", FA_ERROR_INPUT,
+            [](fa_attention &op, const fa_mask *) {
+              op.dtype = FA_F16;
+              op.precision = "tf32x3";
             }},
            {"masks", FA_ERROR_INPUT,
             [](fa_attention &op, const fa_mask *) { op.mask_count = 1; }},

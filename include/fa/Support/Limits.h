@@ -19,6 +19,12 @@ namespace farun {
 /// More elements of an array than this are a mistake, whatever the machine.
 inline constexpr int64_t kMaxElements = int64_t(1) << 40;
 
+/// Structural masks count keys in 32 bits: a prefix or a side of a window is at
+/// most the one, the size of a chunk the other, so that a place and a size add
+/// up.
+inline constexpr int64_t kMaxMaskKeys = (int64_t(1) << 31) - 1;
+inline constexpr int64_t kMaxChunkKeys = int64_t(1) << 30;
+
 /// Are the softcap and its reciprocal, by which kernels multiply, finite f32
 /// above 0?
 inline bool isSoftcapInRange(double softcap) {

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Support/Limits.h"
 #include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -50,8 +51,8 @@ namespace {
 /// 2^31, less the rows of a tile; distances and sizes up to this need no care
 /// about overflow.
 constexpr int64_t kLargestPlain = int64_t(1) << 15;
-constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
-constexpr int64_t kLargestChunk = int64_t(1) << 30;
+constexpr int64_t kLargest = farun::kMaxMaskKeys;
+constexpr int64_t kLargestChunk = farun::kMaxChunkKeys;
 
 /// Arithmetic on query rows, be they an i32 or a vector of i32.
 struct RowArith {

@@ -33,7 +33,9 @@ MLIR_CAPI_EXPORTED void mlirFAAddPipeline(MlirOpPassManager manager,
                                           MlirStringRef schedule);
 
 // The PTX text of a gpu.module that was lowered. What is wrong is a diagnostic
-// of the context.
+// of the context, and so is what LLVM's code generator takes for fatal: for the
+// time of the call LLVM's fatal error handler and its handlers of crash signals
+// stand where the process has its own, and are put back.
 MLIR_CAPI_EXPORTED MlirLogicalResult
 mlirFATranslateToPTX(MlirOperation gpuModule, MlirStringRef target,
                      MlirStringCallback callback, void *userData);

@@ -119,6 +119,34 @@ TEST_F(CAPIDialect, OnlyAGPUModuleIsTranslated) {
   EXPECT_NE(diagnostics.find("is not a gpu.module"), std::string::npos);
 }
 
+/// LLVM knows llvm.log2, NVPTX has no instruction for it: "Cannot select",
+/// which would end the process.
+TEST_F(CAPIDialect, WhatLLVMCannotSelectIsADiagnostic) {
+  MlirModule log = mlirModuleCreateParse(context, ref(R"(
+gpu.module @kernels {
+  llvm.func @log(%p: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel} {
+    %x = llvm.load %p : !llvm.ptr<1> -> f32
+    %y = llvm.call_intrinsic "llvm.log2"(%x) : (f32) -> f32
+    llvm.store %y, %p : f32, !llvm.ptr<1>
+    llvm.return
+  }
+})"));
+  ASSERT_FALSE(mlirModuleIsNull(log)) << diagnostics;
+  MlirOperation kernels = mlirBlockGetFirstOperation(mlirModuleGetBody(log));
+  std::string ptx;
+  for (int n = 0; n < 3; ++n) {
+    diagnostics.clear();
+    EXPECT_TRUE(mlirLogicalResultIsFailure(
+        mlirFATranslateToPTX(kernels, ref("sm_80"), append, &ptx)));
+    EXPECT_NE(
+        diagnostics.find("LLVM cannot write PTX for sm_80: Cannot select"),
+        std::string::npos)
+        << diagnostics;
+    EXPECT_TRUE(ptx.empty());
+  }
+  mlirModuleDestroy(log);
+}
+
 /// libFA-C has an MLIR of its own: neither sees the other's names.
 TEST_F(CAPIDialect, LivesBesideLibFAC) {
   mlirFARegisterAllPasses();

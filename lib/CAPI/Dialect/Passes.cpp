@@ -49,7 +49,9 @@ MlirLogicalResult mlirFATranslateToPTX(MlirOperation gpuModule,
   const fa::TargetInfo *info = fa::lookupTarget(unwrap(target), error);
   if (!info)
     return wrap(module.emitError(error));
-  FailureOr<std::string> ptx = fa::moduleToPTX(module, *info);
+  fa::PTXOptions options;
+  options.guardFatalErrors = true;
+  FailureOr<std::string> ptx = fa::moduleToPTX(module, *info, options);
   if (failed(ptx))
     return wrap(failure());
   callback(wrap(StringRef(*ptx)), userData);

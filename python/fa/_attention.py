@@ -153,53 +153,113 @@ def attention(
 ) -> Result | tuple[Result, Result]:
     """softmax(scale q k^T, masked) v, by a FlashAttention kernel.
 
-    q [B, Hq, Sq, D], k [B, Hkv, Sk, D] and v [B, Hkv, Sk, Dv] are NumPy arrays
-    (with ml_dtypes for bfloat16) or objects with DLPack, in any strides, of one
-    type: float16, bfloat16 or float32. Hq is a multiple of Hkv; query head h uses
-    head h * Hkv // Hq. The result has shape [B, Hq, Sq, Dv] and comes back as
-    what q is: a torch tensor for a torch tensor, else a NumPy array.
+    B batches; Hq heads of queries, a multiple of the Hkv heads of keys and values:
+    query head h uses head h * Hkv // Hq; Sq queries and Sk keys of D numbers, values
+    of Dv. An array is a NumPy array (ml_dtypes has bfloat16) or an object with
+    DLPack, in any strides. Query i and key j count from 0 within their sequence.
 
-    scale       factor of the scores; 1/sqrt(D) without one. A number is part of
-                the kernel; a float32 array of one element is read at each call.
+    A score goes through scale, softcap, score, alibi_slopes and bias, in this order,
+    and is in natural units: a key weighs exp(score). Then come masks, sink, softmax
+    and dropout.
+
+    q           [B, Hq, Sq, D], float16, bfloat16 or float32; D from 1 to 256.
+                float8_e4m3fn and float8_e5m2 are not compiled yet.
+    k           [B, Hkv, Sk, D], of the type of q.
+    v           [B, Hkv, Sk, Dv], of the type of q; Dv from 1 to 256.
+    scale       factor of q k^T, without a unit; 1/sqrt(D), rounded to float32,
+                without one. A finite number, of which |scale| log2(e) is finite in
+                float32, is part of the kernel; a float32 array of one element, in
+                host memory, is read at each call.
     causal      False; "top_left": key j is visible to query i if j <= i;
                 "bottom_right": if j <= i + Sk - Sq (the last query sees the last
                 key; with lengths, the last valid ones); True where both agree,
                 that is for Sq = Sk without lengths, offsets and pages.
-    window      (left, right): -left <= j - i - offset <= right, both inclusive,
-                -1 unbounded. Offset by the alignment of `causal`, bottom_right
-                without one.
-    chunk       size: query and key see each other within chunks of `size` keys,
-                aligned as `window` is.
-    prefix      the first `prefix` keys are visible in spite of `causal`.
-    mask        bool, True = visible, broadcasts to [B, Hq, Sq, Sk] from the right.
+    window      (left, right), whole numbers of keys from 0 to 2**31 - 1, or -1,
+                unbounded: -left <= j - i - offset <= right, both inclusive. Offset
+                by the alignment of `causal`, bottom_right without one.
+    prefix      the first `prefix` keys are visible in spite of `causal`, which it
+                needs; other masks still apply. A whole number of keys from 0 to
+                2**31 - 1.
+    chunk       size in keys, a whole number from 1 to 2**30; query and key see each
+                other within a chunk: (i + offset) // chunk == j // chunk, aligned
+                as `window` is.
+    softcap     cap of the scores, in their unit: softcap * tanh(score / softcap). A
+                number above 0 that is, like its reciprocal, finite in float32; None
+                is off.
+    bias        added to the scores, in their unit; -inf hides its key. float16,
+                bfloat16 or float32, 1 to 4 dimensions that broadcast to
+                [B, Hq, Sq, Sk] from the right. Not for packed or paged keys.
+    mask        True = visible. bool, 1 to 4 dimensions that broadcast to
+                [B, Hq, Sq, Sk] from the right. Not for packed or paged keys.
+    alibi_slopes
+                [Hq], float32, scores per key of distance: score -
+                alibi_slopes[h] * |i + offset - j|, aligned as `window` is.
+    sink        [Hq], float32: the score, in natural units, of one more key that
+                every query of the head sees and that has no value. Neither scaled
+                nor capped.
+    q_offsets, kv_offsets
+                [B + 1], integers: where each sequence begins and the last one ends,
+                for packed q [Tq, Hq, D], k [Tk, Hkv, D] and v [Tk, Hkv, Dv], with a
+                result [Tq, Hq, Dv] and a log-sum-exp [Hq, Tq]. Both together, or
+                q_offsets with page_table. Not compiled yet.
     q_lengths, kv_lengths
-                whole numbers [B]: how many queries and keys are valid. Results of
-                other queries are 0, their log-sum-exp is -inf.
+                [B], integers: how many queries, 0 to Sq, and keys, 0 to Sk, are
+                valid. Results of other queries are 0, their log-sum-exp is -inf.
+    segments    (of queries [B, Sq], of keys [B, Sk]), integers, the numbers of
+                documents: a key is visible only to queries with the same number.
+    page_table  [B, pages of a sequence], integers, the numbers of pages, for paged
+                k [pages, Hkv, page_size, D] and v [pages, Hkv, page_size, Dv]; needs
+                kv_lengths. Not compiled yet.
+    scales      (of q, of k, of v), each [B, Hkv], float32, without a unit: value =
+                scale * stored, for q of fp8 alone. Not compiled yet.
+    score       function of symbols (s, b, h, i, j), or the text of a region,
+                "{ ^bb0(%s: f32, %b: index, ...): ... }": the score, float32 in natural
+                units, that replaces s. fa.math says what it may be made of.
+    visible     function of symbols (b, h, i, j), or the text of a region: whether
+                key j is visible to query i, bool.
+    dropout_p   probability, from 0 to 1, that a weight is dropped: where word 0 of
+                Philox4x32-10(key = seed, counter = (j, i, h, b)) is below
+                floor(dropout_p * 2**32). Others are divided by 1 - dropout_p, and
+                the log-sum-exp stays as it was.
+    seed        64-bit whole number, -2**63 to 2**63 - 1, read at each call.
     layout      order of the dimensions of q, k, v and the result: "bhsd", "bshd".
-    empty_row   what a query gives that sees no key: "zero" (and -inf), "nan", or
-                "uniform", the mean of v.
-    out_dtype   type of the result, that of q without one.
-    return_lse  also return the natural logarithm of the sum of exp(score) of each
-                row, float32 [B, Hq, Sq] in every layout.
-    out         array that the result is written into, or (out, lse); returned. It
-                must not overlap an input.
-    device      "auto" (None), or a name of fa.devices(); target "sm_80", ... by
-                the device; schedule as on the command line, "tile_q=64,stages=3".
+    precision   of products of float32: "ieee"; "tf32x3" and "tf32", for float32
+                alone, are not compiled yet.
+    empty_row   what a query gives that sees no key and has no sink: "zero" (and a
+                log-sum-exp of -inf), "nan" (both), or "uniform", the mean of v (and
+                -inf).
+    out_dtype   type of the result: float16, bfloat16 or float32, as a word, a NumPy
+                or a torch type. None: that of `out`, else of q.
+    return_lse  bool: also return the natural logarithm of the sum of exp(score) of
+                each row, float32 [B, Hq, Sq] in every layout.
+    out         [B, Hq, Sq, Dv], writable array that the result is written into, of a
+                type that out_dtype may be; with return_lse also (out, lse), lse
+                float32 [B, Hq, Sq]. Returned. It must overlap neither an input nor
+                itself.
+    target      "sm_80", ...: what the kernel is compiled for; None: by the device.
+                python -m fa lists them.
+    device      "auto" (None), or a name of fa.devices(). Arrays on a GPU are used
+                where they are.
+    schedule    text as on the command line, "tile_q=64,stages=3"; None: chosen.
 
-    Arrays on a GPU are used where they are, all on one; lengths are int32 there.
-    The kernel of torch tensors goes into torch's current stream, and the call does
-    not wait for it; else it goes into the default stream, and needs `out`.
+    Returns [B, Hq, Sq, Dv] (in `layout`), or (that, log-sum-exp) with return_lse, as
+    what q is: a torch tensor for a torch tensor, else a NumPy array.
 
-    softcap, bias, alibi_slopes, sink, q_offsets, kv_offsets, segments, page_table,
-    scales, score, visible, dropout_p, seed and precision are the clauses of the
-    same names in the dialect; what the compiler does not do yet is refused.
+    Arrays on a GPU lie all on one; integers are int32 there, and lengths beyond the
+    extents are clamped. The kernel of torch tensors goes into torch's current stream,
+    and the call does not wait for it; else it goes into the default stream, and needs
+    `out`.
 
     A kernel is compiled once for each combination of types, head dimensions,
     clauses, schedule and target, whatever the lengths.
 
-    Raises TypeError and ValueError that name the argument, fa.CompileError,
-    fa.DeviceError; KeyboardInterrupt stops a launch and leaves `out` as it was.
-    Source: docs/generated/dialect.md, fa.attention.
+    Raises TypeError (an argument of another kind or type) and ValueError (another
+    shape, number or word, and what is not compiled yet), which name the argument, what
+    was found and what is accepted; fa.CompileError, with the diagnostics, for the text
+    of a region that is no MLIR or not of its form; fa.DeviceError for a device that is
+    missing or failed. KeyboardInterrupt stops a launch and leaves `out` as it was.
+    Source: docs/Semantics.md for what each clause computes, docs/Support.md for which
+    are compiled, docs/generated/dialect.md for the op.
     """
     arrays = (q, k, v, bias, mask, alibi_slopes, sink, q_lengths, kv_lengths)
     others = (q_offsets, kv_offsets, segments, page_table, scales)

@@ -47,6 +47,8 @@ def facts() -> dict:
 def devices() -> list[Device]:
     """The devices of this build, also those that do not answer here.
 
+    Returns a Device for each; its name is the word for `device=`.
+
     >>> [d.name for d in fa.devices() if d.available]
     ['emulator', 'reference']
 

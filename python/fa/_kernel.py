@@ -28,6 +28,8 @@ class Kernel:
     """A compiled program: PTX and what it takes to launch it.
 
     Made by fa.compile; usable from several threads at once.
+
+    Source: docs/CAPI.md.
     """
 
     def __init__(self, handle: Any) -> None:
@@ -88,10 +90,14 @@ class Kernel:
         return found
 
     def report(self) -> dict:
-        """What is known of it: target, source, warnings, entries (as in the
-        manifest), and of the last run on this object, if there was one, "run": the
-        report that fa-run writes (extents, seconds, launches, checks, counters,
-        trace)."""
+        """What is known of it.
+
+        Returns target, source, warnings, entries (as in the manifest), and of the
+        last run on this object, if there was one, "run": the report that fa-run
+        writes (extents, seconds, launches, checks, counters, trace).
+
+        Source: docs/CAPI.md.
+        """
         return {
             "target": self.target,
             "source": self.source,
@@ -101,8 +107,14 @@ class Kernel:
         }
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes a package that fa-run and fa-launch read: NAME.ptx with NAME.json
-        beside it, or for any other name a folder (by custom NAME.fapkg)."""
+        """Writes a package that fa-run and fa-launch read.
+
+        path        a file's name, as text or os.PathLike: NAME.ptx, with NAME.json
+                    beside it, or any other name, for a folder (by custom NAME.fapkg)
+
+        Raises TypeError, and ValueError where nothing can be written.
+        Source: docs/CAPI.md.
+        """
         if not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"path is a {kind_of(path)}; accepted is a file's name")
         error = new_error()
@@ -125,16 +137,27 @@ class Kernel:
         Returns the result, or a tuple of them; they are NumPy arrays, or torch
         tensors where the first input is one. report()["run"] says more.
 
-        entry      the function, where the program has several
-        out        an array for the result, or a tuple of them for the results
-        device     "auto" (None), or a name of fa.devices()
-        options    as fa-run has them, without dashes: ["sanitize=all", "threads=2"]
-        counters   count instructions, traffic and conflicts
-        check      compare with the oracle; the report says how far it is away
-        trace_row  record m, l and u of this row (b, h, i row-major) after every
-                   block of keys; the program must have been compiled for it
+        arrays      one for each input of the manifest's operands, in their order, of
+                    their types and shapes, NumPy arrays or objects with DLPack in host
+                    memory; open extents follow from them. A number for a scalar.
+        entry       name of the function, where the program has several
+        out         an array of the result's type and shape, or a tuple of them for the
+                    results, which are written into them and returned; they overlap no
+                    input
+        device      "auto" (None), or a name of fa.devices()
+        options     list of texts as fa-run has them, without dashes: ["sanitize=all",
+                    "threads=2"]
+        counters    bool: count instructions, bytes of traffic and conflicts
+        check       bool: compare with the oracle; the report says how far it is away
+        trace_row   record m, l and u of this row, in natural units, after every block
+                    of keys: a whole number from 0, b, h and i row-major. The program
+                    must have been compiled with trace_state
 
-        Raises TypeError, ValueError, fa.DeviceError.
+        Raises TypeError and ValueError that name the operand by its role, as the
+        manifest does, or the argument; fa.DeviceError for a device that is missing or
+        failed, or a checker that stopped the kernel. KeyboardInterrupt stops it and
+        leaves `out` as it was.
+        Source: docs/CAPI.md, docs/Devices.md.
         """
         if isinstance(options, str) or not isinstance(options, Sequence):
             raise TypeError(
@@ -263,14 +286,20 @@ def compile(
 ) -> Kernel:
     """Compiles MLIR text, or a file of it, with fa.attention in its functions.
 
-    text_or_path  text (it has a line break or the word "fa."), or a file's name
-    target        "sm_80", ...; python -m fa lists them
-    schedule      "tile_q=64,stages=3,...", as in #fa.schedule; None: chosen
-    trace_state   let a run record m, l and u of a row after every block of keys
+    text_or_path
+                text (it has a line break or the word "fa."), or a file's name, which
+                may be os.PathLike
+    target      "sm_80", ...; python -m fa lists them
+    schedule    "tile_q=64,stages=3,...", the keys and numbers of #fa.schedule; None:
+                chosen
+    trace_state
+                bool: let a run record m, l and u of a row after every block of keys
 
     Returns a Kernel: .ptx .stages .manifest .report() .save(path) .run(*arrays).
-    Raises fa.CompileError with the diagnostics, ValueError for an unknown target,
-    FileNotFoundError.
+
+    Raises fa.CompileError with the diagnostics, each with its line and column;
+    TypeError; ValueError for an unknown target; FileNotFoundError.
+    Source: docs/generated/dialect.md, docs/Overview.md for the stages.
     """
     if not isinstance(text_or_path, (str, os.PathLike)):
         raise TypeError(

@@ -66,9 +66,14 @@ def merge(
 ) -> tuple[Result, Result]:
     """One attention over all keys, from attentions over parts of them.
 
-    parts is a list of (out, lse) as fa.attention(..., return_lse=True) gives them
-    for the same queries and disjoint sets of keys: out [B, Hq, Sq, Dv] (in
-    `layout`), lse float32 [B, Hq, Sq]. Returns (out, lse) of the same types:
+    parts       list of pairs (out, lse), one or more, as
+                fa.attention(..., return_lse=True) gives them for the same queries and
+                disjoint sets of keys: out [B, Hq, Sq, Dv] (in `layout`), float16,
+                bfloat16 or float32; lse [B, Hq, Sq], float32, natural logarithms. All
+                of the shapes and types of the first, in host memory.
+    layout      order of the dimensions of each out: "bhsd", "bshd".
+
+    Returns (out, lse) of the same shapes and types:
 
         lse = log(sum of exp(lse_n)),   out = sum of exp(lse_n - lse) out_n
 
@@ -77,7 +82,8 @@ def merge(
     The compiler does not compile the op fa.merge yet, so NumPy takes the sum on
     the host, in float64, and rounds it once.
 
-    Raises TypeError and ValueError that name the part.
+    Raises TypeError and ValueError that name the part and what is accepted, and
+    fa.DeviceError for arrays on a GPU.
     Source: docs/generated/dialect.md, fa.merge.
     """
     word(layout, "layout", ("bhsd", "bshd"))

@@ -33,17 +33,32 @@ def attention(
 ) -> Result | tuple[Result, ...]:
     """fa.attention in float64 from the stored inputs, without a kernel.
 
-    Takes the semantic arguments of fa.attention (scale ... empty_row, out_dtype)
-    and returns float64 arrays: out, or (out, lse) with return_lse. out_dtype, and
-    without it the type of q, says which kernel the bounds are for.
+    q           [B, Hq, Sq, D], float16, bfloat16, float32, float8_e4m3fn or
+                float8_e5m2, in host memory; packed [Tq, Hq, D].
+    k           [B, Hkv, Sk, D], of the type of q; packed and paged as fa.attention
+                says.
+    v           [B, Hkv, Sk, Dv], of the type of q.
+    return_lse  bool: also return the natural logarithm of the sum of exp(score) of
+                each row, [B, Hq, Sq] in every layout.
+    return_bounds
+                bool: also return the largest |kernel - float64| that is right for each
+                element of out and of lse: (out, bound) or (out, lse, bound,
+                bound_of_lse), in the units of out and of lse.
+    clauses     the arguments of fa.attention that say what is computed, in the same
+                shapes, types and units: scale, causal, window, prefix, chunk, softcap,
+                bias, mask, alibi_slopes, sink, q_offsets, kv_offsets, q_lengths,
+                kv_lengths, segments, page_table, scales, score, visible, dropout_p,
+                seed, layout, precision, empty_row, out_dtype. out_dtype, and without it
+                the type of q, says which kernel the bounds are for.
 
-    return_bounds  also return the largest |kernel - float64| that is right for
-                   each element of out and of lse: (out, bound) or
-                   (out, lse, bound, bound_of_lse).
+    Returns float64 arrays: out [B, Hq, Sq, Dv] (in `layout`), or a tuple with what
+    else was asked for.
 
-    Raises TypeError and ValueError that name the argument, also for a clause that
-    the oracle does not know.
-    Source: docs/Testing.md (the rule), include/fa/Reference.
+    Raises TypeError and ValueError that name the argument, what was found and what is
+    accepted, also for a clause that the oracle does not know, and fa.DeviceError for
+    arrays on a GPU.
+    Source: docs/Semantics.md for what is computed, docs/Testing.md (the rule) for the
+    bounds.
     """
     call = _arguments.read(q, k, v, return_lse=return_lse, **clauses)
     if call.place is not None:

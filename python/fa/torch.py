@@ -121,12 +121,46 @@ def attention(
     device: str | None = None,
     schedule: str | None = None,
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
-    """fa.attention through torch.ops.fa.attention: the same arguments, tensors
-    only, and traced as one node. Lengths may be symbolic; causal=True needs equal
-    lengths, and no q_lengths or kv_lengths.
+    """fa.attention through torch.ops.fa.attention, traced as one node.
 
-    Returns out, or (out, lse) with return_lse=True. Raises as fa.attention does.
-    Source: fa.attention.
+    The arguments of fa.attention, in its shapes, types and units, as tensors alone, all
+    in host memory or all on one GPU. Lengths may be symbolic.
+
+    q           [B, Hq, Sq, D], float16, bfloat16 or float32
+    k           [B, Hkv, Sk, D], of the type of q
+    v           [B, Hkv, Sk, Dv], of the type of q
+    scale       factor of q k^T, a finite number; None: 1/sqrt(D)
+    causal      False, "top_left", "bottom_right", or True for Sq = Sk without q_lengths
+                and kv_lengths
+    window      (left, right), whole numbers of keys; -1 is unbounded
+    prefix      whole number of keys that are visible in spite of `causal`
+    chunk       whole number of keys that see each other
+    softcap     cap of the scores, in natural units; None is off
+    bias        float16, bfloat16 or float32, broadcasts to [B, Hq, Sq, Sk]
+    mask        bool, True = visible, broadcasts to [B, Hq, Sq, Sk]
+    alibi_slopes
+                [Hq], float32, scores per key of distance
+    sink        [Hq], float32, a score in natural units
+    q_lengths, kv_lengths
+                [B], integers, int32 on a GPU: how many queries and keys are valid
+    segments    (of queries [B, Sq], of keys [B, Sk]), integers, int32 on a GPU
+    score       function of symbols (s, b, h, i, j), or the text of a region
+    visible     function of symbols (b, h, i, j), or the text of a region
+    dropout_p   probability, from 0 to 1, that a weight is dropped
+    seed        64-bit whole number
+    layout      "bhsd", "bshd"
+    precision   "ieee"; "tf32x3" and "tf32" are not compiled yet
+    empty_row   "zero", "nan", "uniform"
+    out_dtype   torch.float16, torch.bfloat16 or torch.float32; None: that of q
+    return_lse  bool: also return the log-sum-exp, float32 [B, Hq, Sq]
+    target      "sm_80", ...; None: by the device
+    device      "auto" (None), or a name of fa.devices()
+    schedule    text as on the command line, "tile_q=64,stages=3"; None: chosen
+
+    Returns out [B, Hq, Sq, Dv] (in `layout`), or (out, lse) with return_lse=True.
+
+    Raises as fa.attention does, TypeError and ValueError with the argument's name.
+    Source: fa.attention, docs/Semantics.md.
     """
     is_plain = q_lengths is None and kv_lengths is None
     out, lse = torch.ops.fa.attention(

@@ -161,6 +161,14 @@ std::string roundBeforeTheWait(const std::string &text) {
   return edit(kWaitAll, round.str() + " $&", 2)(text);
 }
 
+/// How the producers' warps give registers back; `copies` is the first of them.
+Mutation giveRegisters(const std::string &how) {
+  return edit("setmaxnreg\\.dec\\.sync\\.aligned\\.u32 40;",
+              "{ .reg .b32 mine; .reg .pred copies; mov.u32 mine, %tid.x; "
+              "setp.lt.u32 copies, mine, 288; " +
+                  how + " }");
+}
+
 const MutationCase kCases[] = {
     {"noFenceBeforeTheScores", drop(kFence, 2), "wgmma"},
     {"noFenceBeforeTheLastValues", drop(kFence, 6), "wgmma"},
@@ -209,8 +217,10 @@ const MutationCase kCases[] = {
 
     {"producerKeepsItsRegisters",
      drop("setmaxnreg\\.dec\\.sync\\.aligned\\.u32 40;"), "deadlock"},
-    {"idleWarpsKeepTheirRegisters",
-     drop("setmaxnreg\\.dec\\.sync\\.aligned\\.u32 40;", 2), "deadlock"},
+    {"idleWarpsKeepTheirRegisters", giveRegisters("@copies $&"),
+     "register-pool"},
+    {"idleWarpsGiveTheirRegistersElsewhere",
+     giveRegisters("@copies $& @!copies $&"), "register-pool"},
     {"tooManyMeetBehindTheLoops", edit(kNoted, "$01320$031, 0, any;", kAll),
      "deadlock"},
     {"onlyTheConsumersMeet", edit(kNoted, "$01256$031, 0, any;", 1),

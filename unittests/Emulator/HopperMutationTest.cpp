@@ -292,6 +292,16 @@ const MutationCase kRoles[] = {
              "setmaxnreg.inc.sync.aligned.u32 232; bra ALL; FEW: "
              "setmaxnreg.inc.sync.aligned.u32 224; ALL:"),
      "register-pool"},
+    {"warpsTakeTheSameNumberApart",
+     rewrite("setmaxnreg.dec",
+             "and.b32 %r55, %r1, 32; setp.eq.u32 %p3, %r55, 0; @%p3 bra ODD; "
+             "setmaxnreg.dec.sync.aligned.u32 40; bra ALL; ODD: "
+             "setmaxnreg.dec.sync.aligned.u32 40; ALL:"),
+     "register-pool"},
+    {"oneWarpKeepsItsRegisters",
+     rewrite("setmaxnreg.dec", "and.b32 %r55, %r1, 96; setp.eq.u32 %p3, %r55, "
+                               "96; @!%p3 setmaxnreg.dec.sync.aligned.u32 40;"),
+     "register-pool"},
     {"oneThreadGivesRegisters",
      rewrite("setmaxnreg.dec", "setp.eq.s32 %p15, %r1, 256; @%p15 "
                                "setmaxnreg.dec.sync.aligned.u32 40;"),

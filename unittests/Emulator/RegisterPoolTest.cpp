@@ -99,6 +99,25 @@ TEST(RegisterPool, theLaunchValueComesFromTheDirectives) {
   EXPECT_EQ(pool.events.back().available, 65536u - 128 * 104);
 }
 
+TEST(RegisterPool, warpgroupsTakeWhatTheyWantOneAfterTheOther) {
+  // One instruction for the warps of each warpgroup, again only when all have
+  // come, and not for others; a warp may exit when it has executed its own.
+  for (const DeviceOptions &options : allOrders()) {
+    KernelRun r = runText(hopperKernel(R"(
+    setp.lt.u32 %p0, %warp, 4;
+    @%p0 bra FIRST;
+    setmaxnreg.dec.sync.aligned.u32 40;
+    exit;
+FIRST:
+    setmaxnreg.dec.sync.aligned.u32 56;
+    bar.sync 1, 128;
+    setmaxnreg.dec.sync.aligned.u32 40;)",
+                                       ".maxnreg 64"),
+                          {{{1}, {256}, {0, 0, 0}, 0}, options});
+    EXPECT_TRUE(r.report.ok()) << r.message();
+  }
+}
+
 TEST(RegisterPool, wrongUses) {
   struct Case {
     std::string body, message;
@@ -116,7 +135,26 @@ TEST(RegisterPool, wrongUses) {
        "the warp execute it"},
       {"setp.eq.u32 %p0, %warp, 0; @%p0 setmaxnreg.inc.sync.aligned.u32 72; "
        "@!%p0 setmaxnreg.inc.sync.aligned.u32 80;",
-       "setmaxnreg.inc to 80 where another warp of the warpgroup asked for 72"},
+       "setmaxnreg.inc.sync.aligned.u32 is not the one of line 21 that "
+       "another "
+       "warp of warpgroup 0 executed"},
+      // The same number does not make them one.
+      {"setp.eq.u32 %p0, %warp, 3; @%p0 setmaxnreg.dec.sync.aligned.u32 40; "
+       "@!%p0 setmaxnreg.dec.sync.aligned.u32 40;",
+       "setmaxnreg.dec.sync.aligned.u32 is not the one of line 21 that "
+       "another "
+       "warp of warpgroup 0 executed"},
+      {"setmaxnreg.dec.sync.aligned.u32 56; setmaxnreg.dec.sync.aligned.u32 "
+       "40;",
+       "setmaxnreg.dec.sync.aligned.u32 comes before all warps of warpgroup 0 "
+       "have executed the one at line 21"},
+      {"setp.eq.u32 %p0, %warp, 3; @!%p0 setmaxnreg.dec.sync.aligned.u32 40;",
+       "exits without the setmaxnreg of line 21 that another warp of "
+       "warpgroup 0 executed"},
+      {"setp.eq.u32 %p0, %warp, 0; @%p0 exit; bar.sync 1, 96; "
+       "setmaxnreg.dec.sync.aligned.u32 40;",
+       "setmaxnreg.dec.sync.aligned.u32 is not executed by warp 0 of warpgroup "
+       "0, which has exited"},
       {"setmaxnreg.inc.sync.aligned.u32 20;",
        "'setmaxnreg.inc.sync.aligned.u32' of 20; a multiple of 8 from 24 to "
        "256 is allowed",

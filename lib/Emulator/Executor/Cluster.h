@@ -120,6 +120,9 @@ private:
 // RegisterPool.cpp
 /// Gives each warp the registers that it starts with.
 void fillRegisterPool(CTA &cta);
+/// False, after a fault, when a warp that exits leaves others of its warpgroup
+/// alone with a setmaxnreg.
+bool mayLeaveWarpgroup(Warp &w);
 /// "for 240 registers a thread (...)", of a parked warp.
 std::string describePool(const Warp &w, uint32_t wanted);
 

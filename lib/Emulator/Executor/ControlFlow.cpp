@@ -54,6 +54,8 @@ Flow branchTable(Warp &w, const Instruction &i) {
 }
 
 Flow exitLanes(Warp &w, const Instruction &) {
+  if (w.mask == w.live && !mayLeaveWarpgroup(w))
+    return Flow::Stop;
   for (CTAObserver *o : w.cta->onBarrier)
     o->lanesExited(w.index, w.pc, w.mask);
   w.live &= ~w.mask;

@@ -91,6 +91,9 @@ struct PendingCopy {
   std::array<const uint8_t *, 32> source;
 };
 
+/// A pc that is none.
+inline constexpr uint32_t kNowhere = ~0u;
+
 struct Warp {
   uint32_t *regs = nullptr;
   uint32_t *preds = nullptr;
@@ -118,6 +121,9 @@ struct Warp {
   /// setmaxnreg.inc: what the pool has set aside for this warp, since another
   /// warp of its warpgroup asked; 0 = nothing.
   uint32_t grantedRegisters = 0;
+  /// The setmaxnreg that this warp has executed and others of its warpgroup
+  /// have not yet; kNowhere = none.
+  uint32_t registersPc = kNowhere;
   /// Cleared by an atomic that left memory as it was; for finding spin loops.
   bool hasWritten = false;
   uint64_t issued = 0;

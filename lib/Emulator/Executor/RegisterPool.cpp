@@ -12,11 +12,15 @@
 // half of what each needs (*unverified*), and waits while the pool has too few.
 // What an exited warp held stays with it until the CTA ends (*unverified*).
 //
+// The warps of a warpgroup execute the same setmaxnreg, all of them, and the
+// next one only then; anything else is undefined, and a fault here.
+//
 //===----------------------------------------------------------------------===//
 #include "Cluster.h"
 #include "Handlers.h"
 
 #include <algorithm>
+#include <span>
 
 using namespace ptxvm;
 
@@ -46,6 +50,46 @@ std::string ptxvm::describePool(const Warp &w, uint32_t wanted) {
 }
 
 namespace {
+std::span<Warp> warpgroupOf(const Warp &w) {
+  std::vector<Warp> &all = w.cta->warps;
+  size_t first = w.index / 4 * 4;
+  return std::span(all).subspan(first, std::min<size_t>(4, all.size() - first));
+}
+
+uint32_t lineAt(const Warp &w, uint32_t pc) {
+  return w.cta->launch.kernel.info.instructions[pc].line;
+}
+
+/// Why this warp must not execute a setmaxnreg here, after what the others of
+/// its warpgroup did; empty when it may.
+std::string findDisagreement(const Warp &w) {
+  const std::string group = "warpgroup " + std::to_string(w.index / 4);
+  if (w.registersPc != kNowhere)
+    return "comes before all warps of " + group +
+           " have executed the one at line " +
+           std::to_string(lineAt(w, w.registersPc));
+  for (const Warp &other : warpgroupOf(w)) {
+    if (other.registersPc != kNowhere && other.registersPc != w.pc)
+      return "is not the one of line " +
+             std::to_string(lineAt(w, other.registersPc)) +
+             " that another warp of " + group + " executed";
+    if (other.isDone() && other.registersPc == kNowhere)
+      return "is not executed by warp " + std::to_string(other.index) + " of " +
+             group + ", which has exited";
+  }
+  return "";
+}
+
+void noteExecuted(Warp &w) {
+  w.registersPc = w.pc;
+  std::span<Warp> group = warpgroupOf(w);
+  if (std::all_of(group.begin(), group.end(), [](const Warp &other) {
+        return other.registersPc != kNowhere;
+      }))
+    for (Warp &other : group)
+      other.registersPc = kNowhere;
+}
+
 void tell(const Warp &w, RegisterPoolEvent::Kind kind, uint32_t previous,
           uint32_t wanted) {
   RegisterPoolEvent event{w.index,  w.pc,   kind,
@@ -57,18 +101,15 @@ void tell(const Warp &w, RegisterPoolEvent::Kind kind, uint32_t previous,
 /// Sets registers aside for the warps of w's warpgroup; false when there are
 /// too few.
 bool grant(Warp &w, uint32_t wanted) {
-  CTA &cta = *w.cta;
-  size_t first = w.index / 4 * 4;
-  size_t end = std::min(first + 4, cta.warps.size());
   uint32_t need = 0;
-  for (size_t k = first; k < end; ++k)
-    if (cta.warps[k].registers < wanted)
-      need += (wanted - cta.warps[k].registers) * 32;
-  if (need > cta.freeRegisters)
+  for (const Warp &other : warpgroupOf(w))
+    if (other.registers < wanted)
+      need += (wanted - other.registers) * 32;
+  if (need > w.cta->freeRegisters)
     return false;
-  cta.freeRegisters -= need;
-  for (size_t k = first; k < end; ++k)
-    cta.warps[k].grantedRegisters = wanted;
+  w.cta->freeRegisters -= need;
+  for (Warp &other : warpgroupOf(w))
+    other.grantedRegisters = wanted;
   return true;
 }
 
@@ -77,6 +118,10 @@ bool isWrong(Warp &w, const Instruction &i, const char *word) {
       w.cta->launch.kernel.info.instructions[w.pc].opcode;
   if (w.mask != w.live) {
     faultNotAligned(w);
+    return true;
+  }
+  if (std::string why = findDisagreement(w); !why.empty()) {
+    w.cta->fault(w, "register-pool", opcode + " " + why);
     return true;
   }
   uint32_t wanted = uint32_t(i.imm);
@@ -104,6 +149,7 @@ void serve(CTA &cta) {
 Flow decrease(Warp &w, const Instruction &i) {
   if (isWrong(w, i, "lower"))
     return Flow::Stop;
+  noteExecuted(w);
   uint32_t previous = w.registers;
   w.registers = uint32_t(i.imm);
   w.cta->freeRegisters += (previous - w.registers) * 32;
@@ -117,16 +163,12 @@ Flow increase(Warp &w, const Instruction &i) {
   if (!w.released) {
     if (isWrong(w, i, "raise"))
       return Flow::Stop;
+    noteExecuted(w);
     tell(w, RegisterPoolEvent::Requested, w.registers, wanted);
     if (!w.grantedRegisters && !grant(w, wanted))
       return parkActive(w, Group::AtRegisterPool, 0, wanted);
   }
   w.released = false;
-  if (w.grantedRegisters != wanted)
-    return w.cta->fault(w, "register-pool",
-                        "setmaxnreg.inc to " + std::to_string(wanted) +
-                            " where another warp of the warpgroup asked for " +
-                            std::to_string(w.grantedRegisters));
   uint32_t previous = w.registers;
   w.registers = wanted;
   w.grantedRegisters = 0;
@@ -134,6 +176,21 @@ Flow increase(Warp &w, const Instruction &i) {
   return Flow::Next;
 }
 } // namespace
+
+bool ptxvm::mayLeaveWarpgroup(Warp &w) {
+  if (w.registersPc != kNowhere)
+    return true;
+  for (const Warp &other : warpgroupOf(w))
+    if (other.registersPc != kNowhere) {
+      w.cta->fault(w, "register-pool",
+                   "exits without the setmaxnreg of line " +
+                       std::to_string(lineAt(w, other.registersPc)) +
+                       " that another warp of warpgroup " +
+                       std::to_string(w.index / 4) + " executed");
+      return false;
+    }
+  return true;
+}
 
 void ptxvm::addRegisterPool(HandlerList &list) {
   list.push_back({"setmaxnreg_dec", decrease});

@@ -143,6 +143,9 @@ private:
 
   // WarpRoles.cpp
   LogicalResult emitWarpRoles(WarpRolesOp op);
+  LogicalResult emitRolesTogether(WarpRolesOp op, unsigned begin, unsigned end);
+  LogicalResult emitRole(WarpRolesOp op, unsigned role, Block &body);
+  Block *branchForWarps(int64_t first, int64_t count);
   LogicalResult emitAnyNoted(AnyNotedOp op);
   LogicalResult emitInitBarriers(InitBarriersOp op);
   LogicalResult emitArrive(ArriveOp op);

@@ -3,8 +3,9 @@
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A role is a branch on the warp's number. Inside it the lanes count from the
-// role's first thread, and its registers are those that it asks for.
+// A role is a branch on the warp's number, inside one for each warpgroup with
+// several, whose registers are those that they ask for. Inside a role the lanes
+// count from its first thread.
 //===----------------------------------------------------------------------===//
 
 #include "../MMA/MmaSync.h"
@@ -29,36 +30,71 @@ LogicalResult LaneEmitter::emitWarpRoles(WarpRolesOp op) {
     if (region.walk([](AnyNotedOp) { return WalkResult::interrupt(); })
             .wasInterrupted())
       meetingWarps += op.getWarps()[role];
-  int64_t launched = getLaunchRegisters(numThreads);
-  for (auto [role, region] : llvm::enumerate(op.getRoles())) {
-    int64_t first = op.getFirstWarp(role) * kWarpSize;
-    int64_t count = op.getWarps()[role] * kWarpSize;
-    llvm::SaveAndRestore saveThreads(numThreads, count);
-    llvm::SaveAndRestore saveFirst(firstThread, first);
-    llvm::SaveAndRestore saveMe(me);
+  unsigned numRoles = op.getRoles().size();
+  for (unsigned role = 0, next; role < numRoles; role = next) {
+    next = role + 1;
+    while (next < numRoles && op.getFirstWarp(next) % kWarpsPerWarpgroup != 0)
+      ++next;
     b.setInsertionPoint(op);
-    Value isBelow = less(atTop.thread, constant(first + count));
-    Value condition = isBelow;
-    if (first != 0) {
-      Value isAbove = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
-                                            atTop.thread, constant(first));
-      condition = arith::AndIOp::create(b, isAbove, isBelow);
-    }
-    auto branch = scf::IfOp::create(b, condition, /*withElseRegion=*/false);
-    Block *body = branch.thenBlock();
-    body->getOperations().splice(body->begin(), region.front().getOperations());
-    b.setInsertionPointToStart(body);
-    if (op.getRegisters()) {
-      int64_t number = (*op.getRegisters())[role];
-      createSetMaxRegisters(b, op.getLoc(), number, number > launched);
-    }
-    if (first != 0)
-      me = numbersOf(add(atTop.thread, constant(-first)));
-    if (failed(emitBlock(*body)))
+    if (failed(emitRolesTogether(op, role, next)))
       return failure();
   }
   dead.push_back(op);
   return success();
+}
+
+/// Roles [begin, end), which have warpgroups together. All warps of one must
+/// come to the same setmaxnreg, so it stands before they part.
+LogicalResult LaneEmitter::emitRolesTogether(WarpRolesOp op, unsigned begin,
+                                             unsigned end) {
+  int64_t first = op.getFirstWarp(begin);
+  Block *all = branchForWarps(first, op.getFirstWarp(end) - first);
+  b.setInsertionPoint(all->getTerminator());
+  if (op.getRegisters()) {
+    int64_t number = (*op.getRegisters())[begin];
+    createSetMaxRegisters(b, op.getLoc(), number,
+                          number > getLaunchRegisters(numThreads));
+  }
+  if (end - begin == 1)
+    return emitRole(op, begin, *all);
+  for (unsigned role = begin; role < end; ++role) {
+    if (op.getRoles()[role].front().empty())
+      continue;
+    b.setInsertionPoint(all->getTerminator());
+    Block *body = branchForWarps(op.getFirstWarp(role), op.getWarps()[role]);
+    if (failed(emitRole(op, role, *body)))
+      return failure();
+  }
+  return success();
+}
+
+/// Where `count` warps go, from warp `first` on.
+Block *LaneEmitter::branchForWarps(int64_t first, int64_t count) {
+  int64_t end = (first + count) * kWarpSize;
+  Value condition = less(atTop.thread, constant(end));
+  if (first != 0) {
+    Value isAbove =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, atTop.thread,
+                              constant(first * kWarpSize));
+    condition = arith::AndIOp::create(b, isAbove, condition);
+  }
+  return scf::IfOp::create(b, condition, /*withElseRegion=*/false).thenBlock();
+}
+
+/// At the end of `body`, where the role's warps are by themselves.
+LogicalResult LaneEmitter::emitRole(WarpRolesOp op, unsigned role,
+                                    Block &body) {
+  int64_t first = op.getFirstWarp(role) * kWarpSize;
+  int64_t count = op.getWarps()[role] * kWarpSize;
+  llvm::SaveAndRestore saveThreads(numThreads, count);
+  llvm::SaveAndRestore saveFirst(firstThread, first);
+  llvm::SaveAndRestore saveMe(me);
+  b.setInsertionPoint(body.getTerminator());
+  if (first != 0)
+    me = numbersOf(add(atTop.thread, constant(-first)));
+  body.getOperations().splice(std::prev(body.end()),
+                              op.getRoles()[role].front().getOperations());
+  return emitBlock(body);
 }
 
 LogicalResult LaneEmitter::emitAnyNoted(AnyNotedOp op) {

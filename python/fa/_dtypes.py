@@ -49,7 +49,7 @@ def words(names) -> str:
 def _dtype_of_class(kind: type) -> np.dtype | None:
     try:
         return np.dtype(kind)
-    except TypeError:
+    except (TypeError, ValueError):  # the latter since NumPy 2.4
         return None
 
 

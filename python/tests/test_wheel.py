@@ -18,9 +18,10 @@ import pytest
 
 SOURCE = Path(__file__).parents[1]
 SUITES = {path.stem.removeprefix("test_") for path in SOURCE.glob("tests/test_*.py")}
-# Tests that need what a fresh environment lacks.
+# Tests that need what a fresh environment lacks, or time.
 LEFT_OUT = {
     "device_memory": "the fake driver of the build tree",
+    "leaks": "minutes, for a library that is the tree's to the byte",
     "torch": "PyTorch",
     "tutorial": "matplotlib, and the pages of the tree",
     "wheel": "the environment that it makes",

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Kernel.h"
+#include "fa/Support/ExtentExpression.h"
 
 using namespace farun;
 using namespace farun::test;
@@ -110,6 +111,24 @@ const std::vector<Row> &rows() {
        {1, 3, 3, 128, 400}},
   };
   return list;
+}
+
+TEST(PersistentGrid, IsRefusedWhere32BitsCannotNumberTheTiles) {
+  // Tiles of 64 rows, as many blocks as multiprocessors; but of more tiles than
+  // a grid may have blocks it asks for as many, which no launch grants.
+  Trial trial(persistent({.headDim = 64, .valueDim = 64}), {1, 1, 1, 64, 64});
+  auto blocksFor = [&](int64_t batches, int64_t rows) {
+    Extents extents = {{"B", batches}, {"Hq", 1}, {"Sq", rows}};
+    extents[kMultiprocessorsName] = 132;
+    return *evaluateExtent(trial.entry().launches[0].grid[0], extents);
+  };
+  constexpr int64_t kMost = (int64_t(1) << 31) - 1;
+  EXPECT_EQ(blocksFor(1, 0), 0);
+  EXPECT_EQ(blocksFor(3, 64), 3);
+  EXPECT_EQ(blocksFor(1, kMost * 64), 132);
+  EXPECT_EQ(blocksFor(kMost, 64), 132);
+  EXPECT_EQ(blocksFor(1, kMost * 64 + 1), kMost + 1);
+  EXPECT_EQ(blocksFor(kMost, 2 * 64), 2 * kMost);
 }
 
 class Persistent : public testing::TestWithParam<Row> {};

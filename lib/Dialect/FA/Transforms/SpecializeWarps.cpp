@@ -102,6 +102,7 @@ private:
   void loopOverTiles();
   SmallVector<Operation *> takeDependentOnTile();
   scf::ForallOp createWorkers(ValueRange sizes);
+  Value emitRefusedGrid(Value workers);
   TileLoop createTileLoop(Region &role);
   void closeTileLoop(TileLoop tiles, Value blocksAfter);
   Value emitBlocksAfter();
@@ -436,6 +437,23 @@ void WarpSpecializer::waitForResident() {
 // Tile after tile
 //===----------------------------------------------------------------------===//
 
+/// `workers`; but where 32 bits cannot number the tiles, as many blocks as
+/// there are tiles, which is more than a grid may have: it is not launched.
+Value WarpSpecializer::emitRefusedGrid(Value workers) {
+  constexpr int64_t kTooMany = int64_t(1) << 31;
+  if (std::optional<int64_t> known = getConstantIntValue(numTiles);
+      known && *known < kTooMany)
+    return workers;
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc(), value);
+  };
+  Value times =
+      arith::DivUIOp::create(builder, loc(), numTiles, constant(kTooMany));
+  Value isTooMany = arith::MinUIOp::create(builder, loc(), times, constant(1));
+  Value refused = arith::MulIOp::create(builder, loc(), numTiles, isTooMany);
+  return arith::MaxUIOp::create(builder, loc(), workers, refused);
+}
+
 /// One iteration for each block of threads that runs at once; each takes every
 /// tile whose number is its own and then so many more. Takes over the body.
 scf::ForallOp WarpSpecializer::createWorkers(ValueRange sizes) {
@@ -445,6 +463,7 @@ scf::ForallOp WarpSpecializer::createWorkers(ValueRange sizes) {
   Value most =
       MultiprocessorsOp::create(builder, loc(), builder.getIndexType());
   Value workers = arith::MinUIOp::create(builder, loc(), numTiles, most);
+  workers = emitRefusedGrid(workers);
   auto created = scf::ForallOp::create(
       builder, loc(), ArrayRef<OpFoldResult>{workers}, /*outputs=*/ValueRange(),
       /*mapping=*/std::nullopt);

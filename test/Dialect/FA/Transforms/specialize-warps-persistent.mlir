@@ -14,7 +14,12 @@
 // CHECK-SAME: %[[Q:.*]]: memref<?x?x64xf16>, %[[K:.*]]: memref<?x?x64xf16>, %[[L:.*]]: memref<?xindex>, %[[SQ:.*]]: index, %[[SK:.*]]: index, %[[BLOCKS:.*]]: index)
 // CHECK: %[[TILES:.*]] = arith.muli %[[BLOCKS]], %{{.*}} : index
 // CHECK: %[[SMS:.*]] = fa.multiprocessors
-// CHECK: %[[WORKERS:.*]] = arith.minui %[[TILES]], %[[SMS]] : index
+// CHECK: %[[SOME:.*]] = arith.minui %[[TILES]], %[[SMS]] : index
+// What 32 bits cannot number is asked for whole, and refused.
+// CHECK: %[[TIMES:.*]] = arith.divui %[[TILES]], %c2147483648
+// CHECK: %[[OVER:.*]] = arith.minui %[[TIMES]], %c1
+// CHECK: %[[ALL:.*]] = arith.muli %[[TILES]], %[[OVER]]
+// CHECK: %[[WORKERS:.*]] = arith.maxui %[[SOME]], %[[ALL]]
 // CHECK: scf.forall (%[[W:.*]]) in (%[[WORKERS]]) {
 // CHECK: %[[TQ:.*]] = memref.alloc() : memref<128x64xf16,
 // CHECK: %[[TK:.*]] = memref.alloc() : memref<2x96x64xf16,

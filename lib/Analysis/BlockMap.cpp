@@ -277,6 +277,8 @@ public:
 
 private:
   LogicalResult drawRow(int64_t number);
+  LogicalResult drawLoop(scf::ForOp loop, std::string &row);
+  std::optional<int64_t> keyBlockOf(scf::ForOp loop, int64_t number);
   InFlightDiagnostic unknown();
   FailureOr<int64_t> extent(unsigned number);
 
@@ -315,25 +317,45 @@ FailureOr<int64_t> MapDrawer::extent(unsigned number) {
   return *extent;
 }
 
+/// A loop's number counts blocks; where the first tile that it reads, K's, has
+/// its first row is which one.
+std::optional<int64_t> MapDrawer::keyBlockOf(scf::ForOp loop, int64_t number) {
+  evaluator.set(loop.getInductionVar(), number);
+  evaluator.run(*loop.getBody(), [](scf::ForOp) {});
+  auto loads = loop.getBody()->getOps<LoadTileOp>();
+  if (loads.empty())
+    return std::nullopt;
+  std::optional<int64_t> row = evaluator.get((*loads.begin()).getIndices()[0]);
+  if (!row)
+    return std::nullopt;
+  return *row / map.tileKV;
+}
+
+LogicalResult MapDrawer::drawLoop(scf::ForOp loop, std::string &row) {
+  auto kind = loop->getAttrOfType<StringAttr>(kBlocksAttr).getValue();
+  if (kind == kExactBlocks)
+    return success();
+  std::optional<int64_t> begin = evaluator.get(loop.getLowerBound()),
+                         end = evaluator.get(loop.getUpperBound());
+  if (!begin || !end)
+    return unknown();
+  for (int64_t number = *begin; number < *end; ++number) {
+    std::optional<int64_t> block = keyBlockOf(loop, number);
+    if (!block || *block < 0)
+      return unknown();
+    row.resize(std::max<size_t>(row.size(), *block + 1), BlockMap::kSkipped);
+    row[*block] = kind == kFullBlocks ? BlockMap::kFull : BlockMap::kPartial;
+  }
+  return success();
+}
+
 LogicalResult MapDrawer::drawRow(int64_t number) {
   evaluator.set(place[2], number);
   std::string row;
   LogicalResult result = success();
   evaluator.run(*forall.getBody(), [&](scf::ForOp loop) {
-    auto kind = loop->getAttrOfType<StringAttr>(kBlocksAttr).getValue();
-    if (kind == kExactBlocks || failed(result))
-      return;
-    std::optional<int64_t> begin = evaluator.get(loop.getLowerBound()),
-                           end = evaluator.get(loop.getUpperBound());
-    if (!begin || !end) {
-      result = unknown();
-      return;
-    }
-    if (*begin >= *end)
-      return;
-    row.resize(std::max<size_t>(row.size(), *end), BlockMap::kSkipped);
-    std::fill(row.begin() + *begin, row.begin() + *end,
-              kind == kFullBlocks ? BlockMap::kFull : BlockMap::kPartial);
+    if (succeeded(result))
+      result = drawLoop(loop, row);
   });
   map.rows.push_back(std::move(row));
   return result;

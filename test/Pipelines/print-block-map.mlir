@@ -53,6 +53,20 @@
 // REGION-NEXT:      128  ....###.
 // REGION-NEXT:      192  ......##
 
+// Hidden blocks between others are skipped too.
+// RUN: fa-opt %t/sinks.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="schedule=tile_q=32,tile_kv=32" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SINKS --match-full-lines
+// SINKS:      @sinks batch 0 head 0: blocks of 32 queries and 32 keys
+// SINKS-NEXT:        0  +.......
+// SINKS-NEXT:       32  ++......
+// SINKS-NEXT:       64  +++.....
+// SINKS-NEXT:       96  +.++....
+// SINKS-NEXT:      128  +..++...
+// SINKS-NEXT:      160  +...++..
+// SINKS-NEXT:      192  +....++.
+// SINKS-NEXT:      224  +.....++
+
 // RUN: not fa-opt %t/lengths.mlir --fa-print-block-map 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OPEN
 // OPEN: lengths.mlir:2:{{[0-9]+}}: error: the block map depends on Sq, which is not given
@@ -105,6 +119,21 @@ func.func @region(%q: tensor<1x2x256x64xf16>, %k: tensor<1x2x256x64xf16>, %v: te
     fa.yield %c : i1 }
     : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>
   return %o : tensor<1x2x256x64xf16>
+}
+//--- sinks.mlir
+func.func @sinks(%q: tensor<1x1x256x64xf16>, %k: tensor<1x1x256x64xf16>, %v: tensor<1x1x256x64xf16>) -> tensor<1x1x256x64xf16> {
+  %o = fa.attention %q, %k, %v visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %sinks = arith.constant 4 : index
+    %length = arith.constant 20 : index
+    %first = arith.cmpi slt, %j, %sinks : index
+    %d = arith.subi %i, %j : index
+    %near = arith.cmpi slt, %d, %length : index
+    %past = arith.cmpi sle, %j, %i : index
+    %window = arith.andi %near, %past : i1
+    %c = arith.ori %first, %window : i1
+    fa.yield %c : i1 }
+    : tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16> -> tensor<1x1x256x64xf16>
+  return %o : tensor<1x1x256x64xf16>
 }
 //--- around.mlir
 func.func @around(%q: memref<1x1x?x64xf16>, %k: memref<1x1x?x64xf16>, %v: memref<1x1x?x64xf16>, %o: memref<1x1x?x64xf16>, %n: index) {

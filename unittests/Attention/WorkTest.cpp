@@ -17,31 +17,63 @@ using namespace farun::test;
 
 namespace {
 
-constexpr int64_t kLength = 4096, kLeft = 127, kDim = 64;
+constexpr int64_t kLength = 4096, kLeft = 127, kSinks = 4, kDim = 64;
 
 struct Work {
   double bytes = 0, operations = 0;
 };
 
-/// Row i sees the keys [i - kLeft, i].
-Work workOfWindow(const Schedule &schedule) {
+/// Row i sees the keys [i - kLeft, i], and beside them [0, sinks).
+Work workOfWindow(const Schedule &schedule, int64_t sinks) {
   Work work;
   // Q is read and O written once, in f16.
   work.bytes = 2.0 * 2 * kLength * kDim;
   for (int64_t first = 0; first < kLength; first += schedule.tileQ) {
     int64_t last = std::min(first + schedule.tileQ, kLength) - 1;
-    int64_t begin = std::max<int64_t>(0, first - kLeft) / schedule.tileKV;
-    int64_t end = last / schedule.tileKV + 1;
-    int64_t keys =
-        std::min(end * schedule.tileKV, kLength) - begin * schedule.tileKV;
-    work.bytes += 2.0 * 2 * double(keys) * kDim;
-    work.operations += 4.0 * kDim * double(end - begin) *
-                       double(schedule.tileQ * schedule.tileKV);
+    for (int64_t key = 0; key < kLength; key += schedule.tileKV) {
+      int64_t end = std::min(key + schedule.tileKV, kLength);
+      bool isSeen = key < sinks || (first - kLeft < end && key <= last);
+      if (!isSeen)
+        continue;
+      work.bytes += 2.0 * 2 * double(end - key) * kDim;
+      work.operations += 4.0 * kDim * double(schedule.tileQ * schedule.tileKV);
+    }
   }
   return work;
 }
 
-class WindowedWork : public testing::TestWithParam<const char *> {};
+struct Windowed {
+  const char *name, *clauses;
+  int64_t sinks;
+};
+
+constexpr Windowed kWindows[] = {
+    {"by_a_mask", "masks [#fa.window<top_left, left = 127, right = 0>]", 0},
+    {"by_a_region",
+     R"(visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %most = arith.constant 127 : index
+    %zero = arith.constant 0 : index
+    %d = arith.subi %i, %j : index
+    %low = arith.cmpi sge, %d, %zero : index
+    %high = arith.cmpi sle, %d, %most : index
+    %c = arith.andi %low, %high : i1
+    fa.yield %c : i1 })",
+     0},
+    {"beside_sinks",
+     R"(visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %sinks = arith.constant 4 : index
+    %length = arith.constant 128 : index
+    %first = arith.cmpi slt, %j, %sinks : index
+    %d = arith.subi %i, %j : index
+    %near = arith.cmpi slt, %d, %length : index
+    %past = arith.cmpi sle, %j, %i : index
+    %window = arith.andi %near, %past : i1
+    %c = arith.ori %first, %window : i1
+    fa.yield %c : i1 })",
+     kSinks},
+};
+
+class WindowedWork : public testing::TestWithParam<Windowed> {};
 
 TEST_P(WindowedWork, IsThatOfTheBlocksThatAreSeen) {
   DeviceOptions options;
@@ -49,11 +81,11 @@ TEST_P(WindowedWork, IsThatOfTheBlocksThatAreSeen) {
   std::unique_ptr<Device> device = openEmulator(options);
   Form form{.headDim = kDim,
             .valueDim = kDim,
-            .clauses = GetParam(),
+            .clauses = GetParam().clauses,
             .hasLSE = false,
             .schedule = ""};
   Trial trial(form, {1, 1, 1, kLength, kLength});
-  Work bound = workOfWindow(trial.entry().attention.schedule);
+  Work bound = workOfWindow(trial.entry().attention.schedule, GetParam().sinks);
   RunResult result = trial.run(*device);
   EXPECT_LE(counter(result, "global.loaded_bytes") +
                 counter(result, "global.stored_bytes"),
@@ -61,21 +93,8 @@ TEST_P(WindowedWork, IsThatOfTheBlocksThatAreSeen) {
   EXPECT_LE(counter(result, "mma.flops"), 1.02 * bound.operations);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    , WindowedWork,
-    testing::Values(
-        "masks [#fa.window<top_left, left = 127, right = 0>]",
-        R"(visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
-    %most = arith.constant 127 : index
-    %zero = arith.constant 0 : index
-    %d = arith.subi %i, %j : index
-    %low = arith.cmpi sge, %d, %zero : index
-    %high = arith.cmpi sle, %d, %most : index
-    %c = arith.andi %low, %high : i1
-    fa.yield %c : i1 })"),
-    [](const auto &info) {
-      return std::string(info.index == 0 ? "by_a_mask" : "by_a_region");
-    });
+INSTANTIATE_TEST_SUITE_P(, WindowedWork, testing::ValuesIn(kWindows),
+                         [](const auto &info) { return info.param.name; });
 
 TEST(Work, RowsWithoutAKeyTakeNoSecondLoop) {
   // The last tile has rows behind the last query, which the window shows no

@@ -67,8 +67,9 @@ Value AttentionTiler::emitNotingLoop(const BlockContext &block, Value begin,
                 b.getStringAttr(range.isFull ? kFullBlocks : kPartialBlocks));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
-  Value isHuge = emitStep(block, loop.getInductionVar(), range.isFull,
-                          /*hasColdPath=*/false);
+  Value isHuge =
+      emitStep(block, emitKeyBlock(b, block.visibility, loop.getInductionVar()),
+               range.isFull, /*hasColdPath=*/false);
   Value next =
       b.create<NoteRowsOp>(b.getI1Type(), isHuge, loop.getRegionIterArg(0));
   b.create<scf::YieldOp>(next);
@@ -86,7 +87,8 @@ Value AttentionTiler::noteUnseen(const BlockContext &block, Value noted,
       arith::CmpFPredicate::OEQ, max,
       b.splat(cast<VectorType>(max.getType()), -kInfinity));
   // Rows that cannot have seen any before this end need no other loop.
-  Value keysEnd = b.create<arith::MulIOp>(end, b.index(tileKV));
+  Value keysEnd = b.create<arith::MulIOp>(
+      emitKeyBlock(b, block.visibility, end), b.index(tileKV));
   if (Value haveKeys = emitHaveKeys(b, block.visibility, tileQ, keysEnd))
     isUnseen = b.create<arith::AndIOp>(isUnseen, haveKeys);
   return b.create<NoteRowsOp>(b.getI1Type(), isUnseen, noted);
@@ -99,8 +101,8 @@ void AttentionTiler::emitExactLoop(const BlockContext &block, Value begin,
   loop->setAttr(kBlocksAttr, b.getStringAttr(blocks));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
-  emitStep(block, loop.getInductionVar(), /*isFull=*/false,
-           /*hasColdPath=*/true);
+  emitStep(block, emitKeyBlock(b, block.visibility, loop.getInductionVar()),
+           /*isFull=*/false, /*hasColdPath=*/true);
 }
 
 /// Forgets the state where some thread of the block has noted a huge score.

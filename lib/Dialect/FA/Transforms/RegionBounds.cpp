@@ -306,3 +306,68 @@ BlockTruth mlir::fa::emitRegionBounds(TileBuilder &b,
                                       const BlockSpan &keys) {
   return BoundsEmitter(b, clause, rows, keys).emit();
 }
+
+//===----------------------------------------------------------------------===//
+// From key to key
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How a number of a region goes on from key to key.
+enum class Trend { Same, Up, Down, Any };
+} // namespace
+
+static Trend negated(Trend trend) {
+  if (trend == Trend::Up)
+    return Trend::Down;
+  return trend == Trend::Down ? Trend::Up : trend;
+}
+
+static Trend sumOf(Trend a, Trend b) {
+  if (a == Trend::Same || b == Trend::Same)
+    return a == Trend::Same ? b : a;
+  return a == b ? a : Trend::Any;
+}
+
+static Trend trendOf(Value value, Value key) {
+  if (value == key)
+    return Trend::Up;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != key.getParentBlock())
+    return Trend::Same;
+  auto ofOperand = [&](unsigned number) {
+    return trendOf(op->getOperand(number), key);
+  };
+  return llvm::TypeSwitch<Operation *, Trend>(op)
+      .Case<arith::IndexCastOp>([&](auto) { return ofOperand(0); })
+      .Case<arith::AddIOp>(
+          [&](auto) { return sumOf(ofOperand(0), ofOperand(1)); })
+      .Case<arith::SubIOp>(
+          [&](auto) { return sumOf(ofOperand(0), negated(ofOperand(1))); })
+      .Default([&](Operation *) {
+        bool isSame = llvm::all_of(op->getOperands(), [&](Value operand) {
+          return trendOf(operand, key) == Trend::Same;
+        });
+        return isSame ? Trend::Same : Trend::Any;
+      });
+}
+
+/// Whether the keys for which `truth` holds follow one another.
+static bool isInOnePiece(Value truth, Value key) {
+  using Predicate = arith::CmpIPredicate;
+  if (auto both = truth.getDefiningOp<arith::AndIOp>())
+    return isInOnePiece(both.getLhs(), key) && isInOnePiece(both.getRhs(), key);
+  auto compare = truth.getDefiningOp<arith::CmpIOp>();
+  if (compare &&
+      llvm::is_contained({Predicate::eq, Predicate::slt, Predicate::sle,
+                          Predicate::sgt, Predicate::sge},
+                         compare.getPredicate()))
+    return sumOf(trendOf(compare.getLhs(), key),
+                 negated(trendOf(compare.getRhs(), key))) != Trend::Any;
+  return trendOf(truth, key) == Trend::Same;
+}
+
+bool mlir::fa::mayHideBetween(Region &visible) {
+  Block &block = visible.front();
+  return !isInOnePiece(block.getTerminator()->getOperand(0),
+                       block.getArguments().back());
+}

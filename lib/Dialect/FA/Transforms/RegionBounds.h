@@ -39,6 +39,10 @@ struct BlockTruth {
 BlockTruth emitRegionBounds(TileBuilder &b, const RegionClause &clause,
                             const BlockSpan &rows, const BlockSpan &keys);
 
+/// Whether the region may hide keys between two that a row sees, which a
+/// conjunction of bounds on the key does not.
+bool mayHideBetween(Region &visible);
+
 } // namespace mlir::fa
 
 #endif // FA_LIB_DIALECT_FA_TRANSFORMS_REGIONBOUNDS_H

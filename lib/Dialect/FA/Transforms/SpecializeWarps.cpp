@@ -129,6 +129,8 @@ private:
   Value emitMayCopyBoxes(CopyTileOp copy, Value map, ValueRange indices);
   /// What stands for a consumers' value on the producer's side.
   Value onProducerSide(Value value);
+  /// Maps so all that `value`, of a consumers' loop, needs from before it.
+  void mapBeforeLoop(Value value, scf::ForOp loop, IRMapping &mapping);
 
   /// Whether a block of threads of a cluster does this loop over blocks by
   /// itself: from the first on that may begin again.
@@ -678,6 +680,17 @@ Value WarpSpecializer::onProducerSide(Value value) {
   return producerSide.lookup(value);
 }
 
+void WarpSpecializer::mapBeforeLoop(Value value, scf::ForOp loop,
+                                    IRMapping &mapping) {
+  if (mapping.contains(value))
+    return;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody())
+    return mapping.map(value, onProducerSide(value));
+  for (Value operand : op->getOperands())
+    mapBeforeLoop(operand, loop, mapping);
+}
+
 /// The builder then stands where a producer's work is to be emitted.
 TileLoop WarpSpecializer::beginProducer(Region &role) {
   producerSide.clear();
@@ -765,8 +778,10 @@ void WarpSpecializer::emitProducerLoop(size_t number, Value end) {
   for (CopyTileOp copy : block.copies) {
     const Ring &ring = ringOf(copy.getDest(), number);
     WaitBarrierOp::create(builder, loc(), ring.empty, stage, before);
-    for (Value index : copy.getSourceIndices())
+    for (Value index : copy.getSourceIndices()) {
+      mapBeforeLoop(index, block.loop, mapping);
       mapping.map(index, cloneSlice(builder, index, block.loop, mapping));
+    }
     emitFill(copy, ring, stage, mapping);
   }
 }

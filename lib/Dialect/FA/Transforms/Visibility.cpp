@@ -80,9 +80,23 @@ static bool isUnknown(const BlockTruth &truth) {
 namespace {
 /// What the walk over the blocks of keys has found: where the first and the
 /// last one that may be seen lie, where the full ones before this one begin,
-/// and the longest stretch of full ones.
+/// the longest stretch of full ones and, where that is asked for, the gap.
 struct BlockWalk {
   Value begin, end, runBegin, fullBegin, fullEnd;
+  KeyBlockGap gap;
+
+  static BlockWalk of(ValueRange v) {
+    BlockWalk walk{v[0], v[1], v[2], v[3], v[4], {}};
+    if (v.size() > 5)
+      walk.gap = {v[5], v[6]};
+    return walk;
+  }
+  SmallVector<Value> values() const {
+    SmallVector<Value> all{begin, end, runBegin, fullBegin, fullEnd};
+    if (gap.count)
+      all.append({gap.begin, gap.count});
+    return all;
+  }
 };
 } // namespace
 
@@ -94,9 +108,19 @@ static BlockWalk takeBlock(TileBuilder &b, BlockWalk walk, Value block,
   auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
     return b.create<arith::CmpIOp>(predicate, x, y).getResult();
   };
-  Value next = b.create<arith::AddIOp>(block, b.index(1));
+  Value one = b.create<arith::ConstantOp>(b.getIntegerAttr(block.getType(), 1));
+  Value next = b.create<arith::AddIOp>(block, one);
   Value isFirst = b.create<arith::AndIOp>(
       isSeen, compare(arith::CmpIPredicate::eq, walk.begin, none));
+  if (walk.gap.count) {
+    Value hidden = b.create<arith::SubIOp>(block, walk.end);
+    Value isWider = b.create<arith::AndIOp>(
+        isSeen, compare(arith::CmpIPredicate::ugt, hidden, walk.gap.count));
+    // What is hidden before the first one is not between others.
+    isWider = compare(arith::CmpIPredicate::ugt, isWider, isFirst);
+    walk.gap = {select(isWider, walk.end, walk.gap.begin),
+                select(isWider, hidden, walk.gap.count)};
+  }
   walk.begin = select(isFirst, block, walk.begin);
   walk.end = select(isSeen, next, walk.end);
   walk.runBegin = select(isFull, walk.runBegin, next);
@@ -122,6 +146,7 @@ public:
   void run();
 
 private:
+  void setRanges(scf::ForOp loop);
   BlockSpan spanOf(Value first, int64_t count, Value last);
   BlockTruth emitRegionTruth(Value firstKey);
   BlockTruth emitSegmentTruth(Value firstKey);
@@ -206,9 +231,17 @@ void ElementClassifier::run() {
   Value begin = b.createOrFold<arith::MinUIOp>(ranges.front().begin, end);
   const KeyBlockRange *full = llvm::find_if(
       ranges, [](const KeyBlockRange &range) { return range.isFull; });
-  auto loop = b.create<scf::ForOp>(
-      begin, end, b.index(1),
-      ValueRange{end, begin, begin, b.index(0), b.index(0)});
+  bool mayHaveGap = masks.keySegments || mayHideBetween(*masks.region.region);
+  // The gap stays in registers throughout all loops; i32 takes one each.
+  auto narrow = [&](Value number) {
+    return mayHaveGap ? b.toI32(number) : number;
+  };
+  Value none = narrow(end), start = narrow(begin), zero = narrow(b.index(0));
+  BlockWalk unseen{none, start, start, zero, zero, {}};
+  if (mayHaveGap)
+    unseen.gap = {zero, zero};
+  auto loop =
+      b.create<scf::ForOp>(begin, end, b.index(1), ValueRange(unseen.values()));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(loop.getBody());
@@ -224,29 +257,56 @@ void ElementClassifier::run() {
     Value isInFull = b.create<arith::AndIOp>(
         isBehind(arith::CmpIPredicate::uge, full->begin),
         isBehind(arith::CmpIPredicate::ult, full->end));
-    ValueRange old = loop.getRegionIterArgs();
-    BlockWalk walk =
-        takeBlock(b, {old[0], old[1], old[2], old[3], old[4]}, block, end,
-                  truth->may, b.create<arith::AndIOp>(truth->must, isInFull));
-    b.create<scf::YieldOp>(ValueRange{walk.begin, walk.end, walk.runBegin,
-                                      walk.fullBegin, walk.fullEnd});
+    BlockWalk walk = takeBlock(b, BlockWalk::of(loop.getRegionIterArgs()),
+                               narrow(block), none, truth->may,
+                               b.create<arith::AndIOp>(truth->must, isInFull));
+    b.create<scf::YieldOp>(ValueRange(walk.values()));
   }
   hoistReads(loop);
-  BlockWalk walk = {loop.getResult(0), loop.getResult(1), loop.getResult(2),
-                    loop.getResult(3), loop.getResult(4)};
+  setRanges(loop);
+}
+
+/// A number of blocks, which is not negative: its upper half takes no register.
+static Value countToIndex(TileBuilder &b, Value count) {
+  if (isa<IndexType>(count.getType()))
+    return count;
+  return b.create<arith::IndexCastUIOp>(b.getIndexType(), count);
+}
+
+/// The ranges and the gap from what the walk has found. A full block is seen,
+/// so full ones in a row lie on one side of the gap.
+void ElementClassifier::setRanges(scf::ForOp loop) {
+  BlockWalk walk = BlockWalk::of(loop.getResults());
+  auto behind = b.create<arith::MaxUIOp>(walk.begin, walk.end);
   // Without a block in full the last range takes all.
-  auto lastEnd = b.create<arith::MaxUIOp>(walk.begin, walk.end);
   Value fullBegin = b.create<arith::MaxUIOp>(walk.begin, walk.fullBegin);
   Value fullEnd = b.create<arith::MaxUIOp>(fullBegin, walk.fullEnd);
+  Value end = behind;
+  arith::AddIOp gapEnd;
+  if (walk.gap.count) {
+    gapEnd = b.create<arith::AddIOp>(walk.gap.begin, walk.gap.count);
+    Value isBehind =
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::uge, fullBegin, gapEnd);
+    Value before =
+        b.create<arith::SelectOp>(isBehind, walk.gap.count, b.i32(0));
+    fullBegin = b.create<arith::SubIOp>(fullBegin, before);
+    fullEnd = b.create<arith::SubIOp>(fullEnd, before);
+    end = b.create<arith::SubIOp>(end, walk.gap.count);
+  }
+  fullBegin = countToIndex(b, fullBegin);
+  fullEnd = countToIndex(b, fullEnd);
+  end = countToIndex(b, end);
   // One block after the other would wait for memory each time.
   constexpr uint64_t kBlocksTogether = 4;
   if (!loop.getBody()->getOps<MinMaxOp>().empty())
     (void)loopUnrollByFactor(loop, kBlocksTogether);
-  // What unrolling put in the place of the loop's result.
-  Value firstBegin = lastEnd.getLhs();
-  ranges = {{firstBegin, fullBegin, /*isFull=*/false},
-            {fullBegin, fullEnd, /*isFull=*/true},
-            {fullEnd, lastEnd, /*isFull=*/false}};
+  // What unrolling put in the place of the loop's results.
+  Value first = countToIndex(b, behind.getLhs());
+  if (gapEnd)
+    visibility.gap = {gapEnd.getLhs(), gapEnd.getRhs()};
+  visibility.ranges = {{first, fullBegin, /*isFull=*/false},
+                       {fullBegin, fullEnd, /*isFull=*/true},
+                       {fullEnd, end, /*isFull=*/false}};
 }
 
 BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
@@ -256,7 +316,7 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
                                               Value firstRow, int64_t numRows,
                                               int64_t tileKV) {
   BlockVisibility result{
-      llvm::to_vector(masks), lengths, firstRow, {}, {}, elements};
+      llvm::to_vector(masks), lengths, firstRow, {}, {}, {}, elements};
   KeyInterval first = emitKeyInterval(b, masks, lengths, firstRow);
   KeyInterval last = first;
   if (!masks.empty()) {
@@ -288,6 +348,17 @@ BlockVisibility mlir::fa::emitBlockVisibility(TileBuilder &b,
   result.growsWithRows =
       !any.lo && (first.hi != last.hi || result.isRegionClassified);
   return result;
+}
+
+Value mlir::fa::emitKeyBlock(TileBuilder &b, const BlockVisibility &block,
+                             Value number) {
+  if (!block.gap.count)
+    return number;
+  Value narrow = b.toI32(number);
+  Value isBehind = b.create<arith::CmpIOp>(arith::CmpIPredicate::sge, narrow,
+                                           block.gap.begin);
+  Value before = b.create<arith::SelectOp>(isBehind, block.gap.count, b.i32(0));
+  return countToIndex(b, b.create<arith::AddIOp>(narrow, before));
 }
 
 void mlir::fa::restrictFullBlocks(TileBuilder &b, BlockVisibility &block,

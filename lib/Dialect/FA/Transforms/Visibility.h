@@ -45,8 +45,13 @@
 // loops: may they show some key of it, must they show all. For a region that is
 // interval arithmetic (RegionBounds.h); of segments the least and the greatest
 // number of the rows and of the keys are compared. Blocks that are hidden at
-// both ends are left out, the longest stretch that is shown whole is the full
-// one.
+// both ends are left out, and so is the longest stretch of hidden ones between
+// others, the gap; the longest stretch that is shown whole is the full one.
+// Loops count blocks without the gap:
+//
+//     block    0  1  2  3  4  5  6  7      # full   + partial   . hidden
+//              +  .  .  .  #  #  +  .
+//     number   0           1  2  3
 //
 // Rows behind the last query take no part in the bounds; what they compute is
 // never stored.
@@ -71,11 +76,17 @@ struct SequenceLengths {
   bool queriesMayBeShort = false;
 };
 
-/// A stretch of K/V blocks [begin, end) of one kind, as indices of blocks.
+/// A stretch of K/V blocks [begin, end) of one kind, as indices that count
+/// without the gap.
 struct KeyBlockRange {
   Value begin;
   Value end;
   bool isFull;
+};
+
+/// The blocks [begin, begin + count), which no row sees, between others.
+struct KeyBlockGap {
+  Value begin, count; ///< i32; null where blocks are not asked one by one
 };
 
 /// What hides keys one by one, in full blocks too; null where there is none.
@@ -94,6 +105,7 @@ struct BlockVisibility {
   Value firstRow; ///< i32; of those whose scores are asked for one by one
   /// The loops to write, in order. The last one is partial.
   SmallVector<KeyBlockRange, 3> ranges;
+  KeyBlockGap gap;
   /// As an index: keys from here on are seen by no row, and are not read.
   Value keysEnd;
   ElementMasks elements;
@@ -116,6 +128,9 @@ BlockVisibility emitBlockVisibility(TileBuilder &b, ArrayRef<MaskAttr> masks,
                                     const ElementMasks &elements,
                                     Value firstRow, int64_t numRows,
                                     int64_t tileKV);
+
+/// Emits the block of keys whose number, counted without the gap, is `number`.
+Value emitKeyBlock(TileBuilder &b, const BlockVisibility &block, Value number);
 
 /// Leaves full blocks to the partial range behind them where `condition` (an
 /// i1) does not hold.

@@ -54,14 +54,12 @@ Value AttentionTiler::emitBroadcast(Value memref) {
   SmallVector<OpFoldResult> strides(4, zero);
   int64_t missing = 4 - type.getRank();
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    Value stride = metadata.getStrides()[dim];
-    if (type.getDimSize(dim) == 1)
-      continue;
-    if (type.isDynamicDim(dim)) {
-      Value isOne = b.create<arith::CmpIOp>(
-          arith::CmpIPredicate::eq, metadata.getSizes()[dim], b.index(1));
-      stride = b.create<arith::SelectOp>(isOne, zero, stride);
-    }
+    Value extent = type.isDynamicDim(dim) ? metadata.getSizes()[dim]
+                                          : b.index(type.getDimSize(dim));
+    Value isOne = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq,
+                                                extent, b.index(1));
+    Value stride = b.createOrFold<arith::SelectOp>(isOne, zero,
+                                                   metadata.getStrides()[dim]);
     strides[missing + dim] = stride;
   }
   SmallVector<OpFoldResult> sizes = {fold(views.batch), fold(views.queryHeads),

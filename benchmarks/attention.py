@@ -242,6 +242,8 @@ class Bench:
         if case.causal and partial:
             limits["non-MMA per MMA, partial blocks"] = {"at_most": partial}
         values, missing = self.read_machine_code()
+        if not missing and not limits.keys() <= values.keys():
+            raise BenchError(f"no loop gives {limits.keys() - values.keys()}")
         for figure, limit in limits.items():
             value, note = values.get(figure, (None, f"not measured: {missing}"))
             unit = "bytes" if figure == "spilled" and value is not None else ""

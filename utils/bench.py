@@ -64,9 +64,10 @@ def run(name, command, build):
 
 
 def verdict(row):
-    """What the limits say: '' inside or not measured, else which is broken."""
+    """What the limits say: '' inside, or not measured for the reason that the
+    row's note gives; else which is broken."""
     if row["value"] is None:
-        return ""
+        return "" if row.get("note") or not limit_text(row) else "not measured"
     if "at_most" in row and row["value"] > row["at_most"]:
         return f"above {row['at_most']}"
     if "at_least" in row and row["value"] < row["at_least"]:

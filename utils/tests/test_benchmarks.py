@@ -124,6 +124,20 @@ def test_registers_need_ptxas_alone(monkeypatch, tmp_path):
     assert found["pipes"] == (None, "not measured: no cuobjdump")
 
 
+def test_a_limit_is_not_held_unmeasured():
+    row = {"name": "f", "value": None, "at_most": 1}
+    assert bench.verdict(row) == "not measured"
+    assert bench.verdict({**row, "note": "not measured: no ptxas"}) == ""
+
+
+def test_a_kernel_without_the_loop_is_an_error(monkeypatch, tmp_path):
+    args = type("Args", (), {"build": tmp_path, "target": "sm_80"})
+    one = attention.Bench(args, tmp_path)
+    monkeypatch.setattr(one, "read_machine_code", lambda: ({"registers": (1, "")}, ""))
+    with pytest.raises(attention.BenchError, match="spilled"):
+        one.machine_code(attention.CASES[0], "128x64")
+
+
 def test_no_rounding_hides_a_broken_limit(tmp_path):
     args = type("Args", (), {"build": tmp_path, "target": "sm_80"})
     one = attention.Bench(args, tmp_path)
@@ -137,6 +151,7 @@ def test_table_marks_what_breaks_its_limit():
         {"name": "n", "case": "b", "figure": "f", "value": None, "at_most": 3},
         {"name": "other", "value": 1},
     ]
+    rows[1]["note"] = "not measured: no ptxas"
     document = {"date": "d", "commit": "c", "tools": {"t": "1"}, "figures": rows}
     document |= {"processors": 2, "load_at_start": 0.5}
     lines = bench.table(document).splitlines()

@@ -14,6 +14,7 @@
 
 #include "DiagnosticLog.h"
 #include "ManifestBuilder.h"
+#include "Nesting.h"
 
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Pipelines/Pipelines.h"
@@ -115,6 +116,13 @@ std::optional<farun::Error> Compilation::read() {
 LogicalResult Compilation::parse() {
   llvm::SourceMgr sources;
   StringRef name = options.path.empty() ? "<text>" : StringRef(options.path);
+  if (std::optional<size_t> deep = findDeepNesting(source)) {
+    StringRef before = StringRef(source).take_front(*deep);
+    size_t lineBegin = before.rfind('\n') + 1; // 0 in the first line
+    return emitError(FileLineColLoc::get(&context, name, before.count('\n') + 1,
+                                         *deep - lineBegin + 1))
+           << "brackets are nested more than " << kMaxNesting << " deep";
+  }
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(source, name),
                              llvm::SMLoc());
   module = parseSourceFile<ModuleOp>(sources, &context);

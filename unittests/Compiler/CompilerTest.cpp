@@ -69,6 +69,28 @@ TEST(Compiler, NotMLIRAtAll) {
               HasSubstr("input.mlir:1:1: error: "));
 }
 
+TEST(Compiler, NestingWithoutEndIsRefused) {
+  auto nested = [](size_t depth, const char *open, const char *close) {
+    std::string text = "func.func @f() {\n";
+    for (size_t n = 0; n < depth; ++n)
+      text += open;
+    for (size_t n = 0; n < depth; ++n)
+      text += close;
+    return errorOf(optionsFor((text + "return }").c_str()));
+  };
+  const char *error = "error: brackets are nested more than 1000 deep";
+  EXPECT_THAT(nested(30000, "scf.execute_region {\n", "}\n"),
+              HasSubstr(std::string("input.mlir:1001:20: ") + error));
+  for (const char *open : {"(", "[", "<"})
+    EXPECT_THAT(nested(200000, open, ""),
+                HasSubstr(std::string("input.mlir:2:1000: ") + error));
+  // As much as is read; and what is no bracket.
+  EXPECT_THAT(nested(999, "scf.execute_region {\n", "}\n"),
+              Not(HasSubstr("nested")));
+  for (const char *open : {"-> ", "<= ", "// (", "\"(\\\"\" "})
+    EXPECT_THAT(nested(2000, open, ""), Not(HasSubstr("nested")));
+}
+
 TEST(Compiler, VerifierErrorHasAPlace) {
   // The value's length differs from the key's.
   EXPECT_THAT(errorOf(optionsFor(R"(

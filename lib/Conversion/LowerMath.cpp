@@ -18,8 +18,10 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 #include <cmath>
@@ -145,7 +147,7 @@ struct ApproximateQuotient final : OpRewritePattern<arith::DivFOp> {
 /// ln x = ln 2 log2 x.
 Value emitLog(OpBuilder &b, Location loc, Value x) {
   return scaleBy(b, loc, std::numbers::ln2,
-                 callIntrinsic(b, loc, "llvm.nvvm.lg2.approx.ftz.f", x));
+                 callIntrinsic(b, loc, "llvm.nvvm.lg2.approx.f", x));
 }
 
 /// tanh x = 1 - 2 / (e^2x + 1), which loses all digits near 0; there x plus an
@@ -200,6 +202,8 @@ struct ToFormula final : OpRewritePattern<Op> {
 
 struct LowerMath final : impl::FALowerMathBase<LowerMath> {
   void runOnOperation() override {
+    if (failed(computeInF32()))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     populateLowerMathPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
@@ -213,6 +217,21 @@ struct LowerMath final : impl::FALowerMathBase<LowerMath> {
       signalPassFailure();
     });
   }
+
+  /// Functions of 16-bit numbers, which PTX has for f32 alone.
+  LogicalResult computeInF32() {
+    Type f32 = Float32Type::get(&getContext());
+    TypeConverter converter;
+    // What stays as it is beside f32; the converter refers to it.
+    SetVector<Type> others;
+    others.insert(Float64Type::get(&getContext()));
+    math::populateExtendToSupportedTypesTypeConverter(converter, others, f32);
+    ConversionTarget target(getContext());
+    math::populateExtendToSupportedTypesConversionTarget(target, converter);
+    RewritePatternSet patterns(&getContext());
+    math::populateExtendToSupportedTypesPatterns(patterns, converter);
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
+  }
 };
 
 } // namespace
@@ -223,8 +242,8 @@ void populateLowerMathPatterns(RewritePatternSet &patterns) {
     patterns.add<ToIntrinsic<Op>>(context, intrinsic, isF32Only);
   };
   add.operator()<math::Exp2Op>("llvm.nvvm.ex2.approx.ftz", true);
-  add.operator()<math::Log2Op>("llvm.nvvm.lg2.approx.ftz.f", true);
-  add.operator()<math::RsqrtOp>("llvm.nvvm.rsqrt.approx.ftz.f", true);
+  add.operator()<math::Log2Op>("llvm.nvvm.lg2.approx.f", true);
+  add.operator()<math::RsqrtOp>("llvm.nvvm.rsqrt.approx.f", true);
   add.operator()<math::SqrtOp>("llvm.sqrt", true);
   add.operator()<math::AbsFOp>("llvm.fabs", false);
   add.operator()<math::FloorOp>("llvm.floor", false);

@@ -6,7 +6,7 @@ gpu.module @kernels {
   gpu.func @scalars(%x: f32, %y: f32) -> (f32, f32, f32, f32, f32, f32, f32) {
     // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[X]]) : (f32) -> f32
     %0 = math.exp2 %x : f32
-    // CHECK: llvm.call_intrinsic "llvm.nvvm.lg2.approx.ftz.f"(%[[X]])
+    // CHECK: llvm.call_intrinsic "llvm.nvvm.lg2.approx.f"(%[[X]])
     %1 = math.log2 %x : f32
     // CHECK: llvm.call_intrinsic "llvm.fabs"(%[[X]])
     %2 = math.absf %x : f32
@@ -18,7 +18,7 @@ gpu.module @kernels {
     // CHECK: %[[M:.*]] = arith.mulf %[[C]], %[[X]]
     // CHECK: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[M]])
     %5 = math.exp %x : f32
-    // CHECK: %[[L:.*]] = llvm.call_intrinsic "llvm.nvvm.lg2.approx.ftz.f"(%[[X]])
+    // CHECK: %[[L:.*]] = llvm.call_intrinsic "llvm.nvvm.lg2.approx.f"(%[[X]])
     // CHECK: %[[C2:.*]] = arith.constant 0.693147182 : f32
     // CHECK: arith.mulf %[[C2]], %[[L]]
     %6 = math.log %x : f32
@@ -100,6 +100,25 @@ func.func @negative_host(%x: f32) -> f32 {
 
 // -----
 
+// Functions of 16-bit numbers are computed in f32.
+// CHECK-LABEL: gpu.func @short
+// CHECK-SAME: (%[[H:.*]]: f16, %[[V:.*]]: vector<2xbf16>)
+gpu.module @kernels {
+  gpu.func @short(%h: f16, %v: vector<2xbf16>) -> (f16, vector<2xbf16>) {
+    // CHECK-DAG: %[[X:.*]] = arith.extf %[[H]] {{.*}}: f16 to f32
+    // CHECK-DAG: arith.extf %[[V]] {{.*}}: vector<2xbf16> to vector<2xf32>
+    // CHECK: %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz"(%[[X]])
+    // CHECK: arith.truncf %[[E]] {{.*}}: f32 to f16
+    %0 = math.exp2 %h : f16
+    // CHECK-COUNT-2: llvm.call_intrinsic "llvm.sqrt"
+    // CHECK: arith.truncf {{.*}}: vector<2xf32> to vector<2xbf16>
+    %1 = math.sqrt %v : vector<2xbf16>
+    gpu.return %0, %1 : f16, vector<2xbf16>
+  }
+}
+
+// -----
+
 // Rounding down of a quotient that may be negative has no instruction.
 // CHECK-LABEL: gpu.func @floor_division
 gpu.module @kernels {
@@ -114,11 +133,11 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
-  gpu.func @no_instruction(%x: f32, %h: f16) -> (f32, f16) {
+  gpu.func @no_instruction(%x: f32, %d: f64) -> (f32, f64) {
     // expected-error @+1 {{'math.atan' on 'f32' has no lowering to PTX instructions}}
     %0 = math.atan %x : f32
-    // expected-error @+1 {{'math.exp2' on 'f16' has no lowering to PTX instructions}}
-    %1 = math.exp2 %h : f16
-    gpu.return %0, %1 : f32, f16
+    // expected-error @+1 {{'math.exp2' on 'f64' has no lowering to PTX instructions}}
+    %1 = math.exp2 %d : f64
+    gpu.return %0, %1 : f32, f64
   }
 }

@@ -30,11 +30,16 @@ def FALowerMath : Pass<"fa-lower-math", "::mlir::gpu::GPUModuleOp"> {
 
     | op | becomes | error |
     |---|---|---|
-    | `exp2`, `log2`, `rsqrt` on f32 | `ex2`, `lg2`, `rsqrt` `.approx.ftz` | 2 ulp; `lg2` 2^-22 absolute near 1 |
+    | `exp2` on f32 | `ex2.approx.ftz` | 2 ulp; 0 below 2^-126 |
+    | `log2`, `rsqrt` on f32 | `lg2.approx`, `rsqrt.approx` | 2 ulp; `lg2` 2^-22 absolute near 1 |
     | `exp`, `log` on f32 | `ex2` of x log2 e, ln 2 times `lg2` | that, and one rounding of the product |
+    | `tanh` on f32 | 1 - 2 / (2^(2 x log2 e) + 1) by `ex2` and `rcp`, below 0.6 an odd polynomial | 2 ulp below 0.6, 2^-22 above |
+    | `arith.divf` on f32 that may be approximate (`afn`) | the dividend times `rcp.approx.ftz` | 2 ulp |
+    | `arith.ceildivsi`, `floordivsi` and their like | a division and what corrects it | none |
     | `sqrt`, `fma`, `absf`, `floor`, `ceil`, `trunc`, `roundeven`, `copysign`, `maxnumf`, `minnumf` | the exact instruction | none |
 
-    Any other op of `math` is refused: there is nothing to call.
+    Any other op of `math` is refused: there is nothing to call. On f16 and bf16
+    the rows above are computed in f32, and the result is rounded.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",

@@ -34,6 +34,8 @@ int64_t wrap(ElementType type, int64_t value) {
 
 /// As unsigned, of the type's width.
 uint64_t toUnsigned(ElementType type, int64_t value) {
+  if (type == ElementType::I1)
+    return uint64_t(value & 1);
   return type == ElementType::I32 ? uint64_t(uint32_t(value)) : uint64_t(value);
 }
 
@@ -103,6 +105,11 @@ private:
   int64_t integer(const RegionValue &value, size_t n) const {
     return cells[size_t(value.arguments[n])].integer;
   }
+  /// A bit that is set is -1, as a number of one bit with a sign.
+  int64_t signedInteger(const RegionValue &value, size_t n) const {
+    int64_t x = integer(value, n);
+    return types[size_t(value.arguments[n])] == ElementType::I1 ? -(x & 1) : x;
+  }
   T number(const RegionValue &value, size_t n) const {
     return cells[size_t(value.arguments[n])].number;
   }
@@ -131,8 +138,8 @@ Cell<T> Evaluator<T>::read(const RegionValue &value) const {
 template <typename T>
 bool Evaluator<T>::evaluateInteger(const RegionValue &value,
                                    int64_t &result) const {
-  auto a = [&] { return integer(value, 0); };
-  auto c = [&] { return integer(value, 1); };
+  auto a = [&] { return signedInteger(value, 0); };
+  auto c = [&] { return signedInteger(value, 1); };
   auto ua = [&] {
     return toUnsigned(types[size_t(value.arguments[0])], integer(value, 0));
   };
@@ -215,11 +222,7 @@ bool Evaluator<T>::evaluateInteger(const RegionValue &value,
   case RegionOp::ExtUI:
     result = int64_t(ua());
     return true;
-  case RegionOp::ExtSI: {
-    bool isBit = types[size_t(value.arguments[0])] == ElementType::I1;
-    result = isBit ? -a() : a();
-    return true;
-  }
+  case RegionOp::ExtSI:
   case RegionOp::IndexCast:
   case RegionOp::TruncI:
     result = a();
@@ -262,7 +265,7 @@ bool Evaluator<T>::evaluateFloat(const RegionValue &value, T &result) const {
     result = std::fmin(a(), c());
     return true;
   case RegionOp::SIToFP:
-    result = T(integer(value, 0));
+    result = T(signedInteger(value, 0));
     return true;
   case RegionOp::UIToFP:
     result =
@@ -312,6 +315,13 @@ bool Evaluator<T>::evaluateFloat(const RegionValue &value, T &result) const {
   }
 }
 
+/// A number that its type cannot hold is infinite there; one of 16 bits has no
+/// more digits than they hold.
+template <typename T> T asOf(ElementType type, T number) {
+  double rounded = farun::roundTo(type, double(number));
+  return type == ElementType::F32 && !std::isinf(rounded) ? number : T(rounded);
+}
+
 template <typename T>
 Cell<T> Evaluator<T>::evaluate(const RegionValue &value) const {
   int64_t integerResult = 0;
@@ -319,7 +329,7 @@ Cell<T> Evaluator<T>::evaluate(const RegionValue &value) const {
     return ofInteger(value, integerResult);
   T floatResult = 0;
   if (evaluateFloat(value, floatResult))
-    return {floatResult, 0};
+    return {asOf(value.type, floatResult), 0};
   switch (value.op) {
   case RegionOp::Constant:
     return {T(value.number), wrap(value.type, value.integer)};

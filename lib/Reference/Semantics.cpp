@@ -249,8 +249,8 @@ template <typename T> T Semantics::cappedScore(T dot) const {
   return s;
 }
 
-/// In base 2 a score is an f32; what a region or a bias makes of it stays
-/// finite.
+/// In base 2 a score is an f32; what a region or a bias makes of it, and a
+/// sink, stays finite.
 template <typename T> static T bounded(T score) {
   constexpr double kLargest =
       double(std::numeric_limits<float>::max()) * 0.69314718055994531;
@@ -290,8 +290,9 @@ double Semantics::added(double dot, int64_t b, int64_t h, int64_t i,
 }
 
 double Semantics::sink(int64_t h) const {
-  return problem->sink ? problem->sink->at(h * problem->sink->strides[0])
-                       : -std::numeric_limits<double>::infinity();
+  return problem->sink
+             ? bounded(problem->sink->at(h * problem->sink->strides[0]))
+             : -std::numeric_limits<double>::infinity();
 }
 
 double Semantics::keptWeight(int64_t b, int64_t h, int64_t i, int64_t j) const {

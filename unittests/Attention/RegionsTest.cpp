@@ -14,6 +14,7 @@
 #include "Kernel.h"
 
 #include <cmath>
+#include <numbers>
 
 using namespace farun;
 using namespace farun::test;
@@ -497,6 +498,98 @@ TEST(RegionCases, B10_NaNInAHiddenKeyHasNoInfluence) {
   Values lse = lseOf(trial.run());
   EXPECT_TRUE(std::isfinite(lse[19]));
   EXPECT_TRUE(std::isnan(lse[20]));
+}
+
+TEST(RegionCases, TakeNumbersBelowTheNormalOnes) {
+  // A hundredth of ln(2^-130 q k), which is about -90; nothing is hidden.
+  Form form{.outType = "f32",
+            .clauses = "scale(1.0)" + score(R"(
+  %tiny = arith.constant 7.346839692639297e-40 : f32
+  %t = arith.mulf %s, %tiny : f32
+  %l = math.log %t : f32
+  %part = arith.constant 0.01 : f32
+  %r = arith.mulf %l, %part : f32
+  fa.yield %r : f32)"),
+            .schedule = kLeastTiles};
+  double more = std::pow(3.0, 0.01);
+  Trial::ofRows(form, {1}, {1, 3}, {1, 5})
+      .expect({(1 + 5 * more) / (1 + more)},
+              {std::log(1 + more) - 1.3 * std::numbers::ln2});
+  form.clauses = "scale(1.0)" + score(R"(
+  %tiny = arith.constant 7.346839692639297e-40 : f32
+  %t = arith.mulf %s, %tiny : f32
+  %l = math.rsqrt %t : f32
+  %unit = arith.constant 2.7105054312137611e-20 : f32
+  %r = arith.mulf %l, %unit : f32
+  fa.yield %r : f32)");
+  double low = std::exp(0.5), high = std::exp(1.0);
+  Trial::ofRows(form, {1}, {1, 4}, {1, 5})
+      .expect({(high + 5 * low) / (high + low)}, {std::log(high + low)});
+}
+
+TEST(RegionCases, FunctionsOfShortNumbers) {
+  // In f32 and rounded: 2^-11 of 1.6487 is seen in f16, 2^-8 in bf16.
+  for (const char *type : {"f16", "bf16"})
+    for (const char *function : {"exp", "exp2", "log", "log2", "sqrt", "rsqrt",
+                                 "tanh", "absf", "floor", "ceil"}) {
+      Form form{.outType = "f32",
+                .clauses = "scale(1.0)" + score(std::string(R"(
+  %t = arith.truncf %s : f32 to )") + type + "\n  %e = math." +
+                                                function + " %t : " + type +
+                                                "\n  %r = arith.extf %e : " +
+                                                type + R"( to f32
+  fa.yield %r : f32)"),
+                .schedule = kLeastTiles};
+      Trial::ofRows(form, {1}, {0.5, 2.25}, {1, 3}).run();
+    }
+}
+
+TEST(RegionCases, ABitWithASignIsMinusOne) {
+  // The oracle and by hand: row 1 asks key 0 alone.
+  Form form{.outType = "f32",
+            .clauses = "scale(1.0)" + score(R"(
+  %one = arith.constant 1 : index
+  %d = arith.cmpi eq, %j, %one : index
+  %x = arith.sitofp %d : i1 to f32
+  %y = arith.uitofp %d : i1 to f32
+  %t = arith.addf %s, %x : f32
+  %r = arith.subf %t, %y : f32
+  fa.yield %r : f32)"),
+            .schedule = kLeastTiles};
+  double low = std::exp(-2.0);
+  Trial::ofRows(form, {0}, {0, 0}, {1, 3})
+      .expect({(1 + 3 * low) / (1 + low)}, {std::log(1 + low)});
+  form.clauses = "scale(1.0)" + visible(R"(
+  %no = arith.constant false
+  %zero = arith.constant 0 : index
+  %first = arith.cmpi eq, %j, %zero : index
+  %below = arith.cmpi slt, %first, %no : i1
+  %least = arith.minsi %first, %no : i1
+  %both = arith.andi %below, %least : i1
+  fa.yield %both : i1)");
+  Trial::ofRows(form, {0}, {0, 0}, {1, 3}).expect({1}, {0});
+}
+
+TEST(RegionCases, WhatTheirTypesCannotHoldIsInfinite) {
+  // e^(20 s) is no f32 at s = 5, and at s = 4 it is 5.5e34.
+  Form form{.outType = "f32",
+            .clauses = "scale(1.0)" + score(R"(
+  %c = arith.constant 20.0 : f32
+  %t = arith.mulf %s, %c : f32
+  %r = math.exp %t : f32
+  fa.yield %r : f32)"),
+            .schedule = kLeastTiles};
+  Trial::ofRows(form, {1}, {5, 0}, {1, 3}).expect({kNaN}, {kNaN});
+  Trial::ofRows(form, {1}, {4, 0}, {1, 3}).run();
+  // And it stays so: 3e38 + 3e38 - 3e38.
+  form.clauses = "scale(1.0)" + score(R"(
+  %c = arith.constant 3.0e38 : f32
+  %t = arith.mulf %s, %c : f32
+  %u = arith.addf %t, %t : f32
+  %w = arith.subf %u, %t : f32
+  %r = arith.divf %w, %c : f32
+  fa.yield %r : f32)");
+  Trial::ofRows(form, {1}, {1, 0}, {1, 3}).expect({kNaN}, {kNaN});
 }
 
 TEST(RegionCases, WhatIsNotCompiledIsNamed) {

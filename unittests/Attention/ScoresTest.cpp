@@ -12,6 +12,7 @@
 #include "Kernel.h"
 
 #include <cmath>
+#include <numbers>
 
 using namespace farun;
 using namespace farun::test;
@@ -152,6 +153,13 @@ TEST(Cases, B82_TheSinkIsOneMoreKey) {
   run(form, {1, 1, 1, 1}).set("sink", {-kInf}).expect({2.5}, {std::log(4.0)});
   run(form, {0, 0, 0, 0}).set("sink", {-kInf}).expect({0}, {-kInf});
   run(form, {1, 1, 1, 1}).set("sink", {kNaN}).expect({kNaN}, {kNaN});
+  // In base 2 it is no f32, and counts as the largest that is one.
+  constexpr double kLargest =
+      std::numeric_limits<float>::max() * std::numbers::ln2;
+  run(form, {1, 1, 1, 1}).set("sink", {3e38}).expect({0}, {kLargest});
+  run(form, {1, 1, 1, 1}).set("sink", {-3e38}).expect({2.5}, {std::log(4.0)});
+  run(form, {0, 0, 0, 0}).set("sink", {-3e38}).expect({0}, {-kLargest});
+  run(form, {1, 1, 1, 1}).set("sink", {kInf}).expect({kNaN}, {kNaN});
 }
 
 TEST(Cases, B39_B82_KeysInPartsAreRefused) {

@@ -192,10 +192,9 @@ KeyStep mlir::fa::emitKeySoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
 /// The sink is one more key: it has a score and no value.
 static void takeSink(TileBuilder &b, FinishedRows &rows, Value sink) {
   auto type = cast<VectorType>(rows.max.getType());
-  Value score =
-      b.spread(b.create<arith::MulFOp>(
-                   sink, b.f32(static_cast<float>(llvm::numbers::log2e))),
-               type);
+  ScoreScale toBase2 = {b.f32(static_cast<float>(llvm::numbers::log2e)),
+                        ScoreScale::Sign::Keep, Value(), /*isBounded=*/true};
+  Value score = emitLogits(b, toBase2, b.spread(sink, type));
   Value max = b.create<arith::MaxNumFOp>(rows.max, score);
   Value reference = emitReference(b, max);
   auto weightOf = [&](Value logarithm) {

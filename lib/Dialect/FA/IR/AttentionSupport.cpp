@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -176,6 +177,25 @@ static bool isRegionType(Type type) {
          type.isInteger(64);
 }
 
+/// Numbers of the host's size lie in no array.
+static LogicalResult checkTable(Operation &read, StringRef region) {
+  if (!isa<memref::LoadOp, tensor::ExtractOp>(read) ||
+      !isa<IndexType>(read.getResult(0).getType()))
+    return success();
+  return read.emitOpError("in the ")
+         << region << " region reads a table of index, which is not supported "
+         << "yet; supported are tables of f32, f16, bf16, i1, i32 and i64";
+}
+
+/// What is divided by a constant of 0 has no value.
+static LogicalResult checkDivisor(Operation &op, StringRef region) {
+  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
+           arith::CeilDivSIOp, arith::RemSIOp, arith::RemUIOp>(op) ||
+      !matchPattern(op.getOperand(1), m_Zero()))
+    return success();
+  return op.emitOpError("in the ") << region << " region divides by 0";
+}
+
 /// A region is compiled, and written down for the oracle, op by op.
 static LogicalResult checkRegion(AttentionOp op, StringRef name,
                                  Region &region) {
@@ -185,6 +205,8 @@ static LogicalResult checkRegion(AttentionOp op, StringRef name,
     if (getRegionOpName(&inner).empty())
       return inner.emitOpError("in the ")
              << name << " region is not supported yet";
+    if (failed(checkTable(inner, name)) || failed(checkDivisor(inner, name)))
+      return failure();
     for (Type type : inner.getResultTypes())
       if (!isRegionType(type))
         return inner.emitOpError("in the ")

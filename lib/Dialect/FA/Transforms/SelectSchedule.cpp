@@ -20,6 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionFacts.h"
+#include "RegionFacts.h"
 #include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
@@ -345,7 +346,11 @@ static std::optional<Plan> findPlan(AttentionOp op, ScheduleAttr given,
 static LogicalResult checkMemorySpaces(AttentionOp op) {
   if (!op.isMemRefForm())
     return success();
-  for (const AttentionOperand &operand : op.getShapedOperands()) {
+  SmallVector<AttentionOperand> operands = op.getShapedOperands();
+  for (Value table : getRegionInputs(op))
+    if (isa<MemRefType>(table.getType()))
+      operands.push_back({"table of a region", table, {}});
+  for (const AttentionOperand &operand : operands) {
     Attribute space =
         cast<MemRefType>(operand.value.getType()).getMemorySpace();
     auto gpuSpace = dyn_cast_or_null<gpu::AddressSpaceAttr>(space);

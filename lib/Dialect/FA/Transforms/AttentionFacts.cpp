@@ -112,7 +112,8 @@ static std::string printType(Type type) {
 static DictionaryAttr describeOperand(Builder &b, StringRef role,
                                       StringRef kind, Type type,
                                       ArrayRef<StringRef> dims,
-                                      ArrayRef<Attribute> also) {
+                                      ArrayRef<Attribute> also,
+                                      bool broadcasts) {
   SmallVector<NamedAttribute> facts = {
       b.getNamedAttr("role", b.getStringAttr(role)),
       b.getNamedAttr("kind", b.getStringAttr(kind)),
@@ -120,6 +121,9 @@ static DictionaryAttr describeOperand(Builder &b, StringRef role,
       b.getNamedAttr("dims", b.getStrArrayAttr(dims))};
   if (!also.empty())
     facts.push_back(b.getNamedAttr("also", b.getArrayAttr(also)));
+  // Its extents may be 1 where those of the same names are more.
+  if (broadcasts)
+    facts.push_back(b.getNamedAttr("broadcasts", b.getUnitAttr()));
   return b.getDictionaryAttr(facts);
 }
 
@@ -207,9 +211,12 @@ static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {
       llvm::append_range(ownDimNames, ownDims);
       dims = ownDimNames;
     }
-    result.push_back(
-        describeOperand(b, role, kind, argument.getType(), dims,
-                        describeFurtherRoles(b, argument, operand, operands)));
+    bool broadcasts =
+        operand != operands.end() &&
+        llvm::is_contained({op.getMask(), op.getBias()}, operand->value);
+    result.push_back(describeOperand(
+        b, role, kind, argument.getType(), dims,
+        describeFurtherRoles(b, argument, operand, operands), broadcasts));
   }
   return b.getArrayAttr(result);
 }

@@ -9,6 +9,7 @@
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Support/ExtentExpression.h"
+#include "fa/Support/TensorMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -321,11 +322,9 @@ StringRef KernelArguments::getDimName(Value source, int64_t dim) {
     return "";
   auto operand = dyn_cast<DictionaryAttr>(operands[*number]);
   auto dims = operand ? operand.getAs<ArrayAttr>("dims") : ArrayAttr();
-  auto role = operand ? operand.getAs<StringAttr>("role") : StringAttr();
   if (!dims || dim >= static_cast<int64_t>(dims.size()))
     return "";
-  // What broadcasts may have extent 1 where another operand has more.
-  if (role && (role == "mask" || role == "bias"))
+  if (operand && operand.contains("broadcasts"))
     return "";
   auto name = dyn_cast<StringAttr>(dims[dim]);
   return name && name.getValue() != "1" ? name.getValue() : "";
@@ -334,7 +333,8 @@ StringRef KernelArguments::getDimName(Value source, int64_t dim) {
 void KernelArguments::appendTensorMap(TensorMapOp map,
                                       SmallVectorImpl<NamedAttribute> &row) {
   row.push_back(builder.getNamedAttr("box", map.getBoxAttr()));
-  row.push_back(builder.getNamedAttr("swizzle", builder.getStringAttr("128B")));
+  row.push_back(builder.getNamedAttr(
+      "swizzle", builder.getStringAttr(name(farun::TensorSwizzle::Bytes128))));
 }
 
 FailureOr<ArrayAttr> KernelArguments::getParameterRows() {

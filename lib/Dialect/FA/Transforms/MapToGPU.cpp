@@ -392,7 +392,6 @@ LogicalResult ProgramMapper::setAttributes(KernelArguments &arguments) {
   if (failed(rows))
     return failure();
   kernel->setAttr(kParametersAttr, *rows);
-  kernel->setAttr(kBlockAttr, builder.getDenseI64ArrayAttr({threads, 1, 1}));
   kernel->setAttr(kSharedBytesAttr, builder.getI64IntegerAttr(sharedBytes));
   // Roles divide all registers of a multiprocessor among one block.
   kernel.walk([&](WarpRolesOp) {

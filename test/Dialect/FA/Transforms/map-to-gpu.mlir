@@ -25,7 +25,6 @@
 // CHECK: memref.global @f_kernel_smem : memref<0xi8, #gpu.address_space<workgroup>> {alignment = 128 : i64}
 // Strides of dimensions of extent 1 do not exist for the kernel.
 // CHECK: gpu.func @f_kernel(%[[P:.*]]: !llvm.ptr<1>, %[[S1:.*]]: i64, %[[S2:.*]]: i64, %[[S3:.*]]: i64, %[[SQ:.*]]: i64, %{{.*}}: !llvm.ptr<1>, %[[X:.*]]: f32) kernel attributes
-// CHECK-SAME: fa.block = array<i64: 64, 1, 1>
 // CHECK-SAME: fa.grid = ["ceildiv(Sq, 32) * 8", "1", "1"]
 // CHECK-SAME: fa.parameters = [{kind = "pointer", operand = 0 : i64, type = "ptr"}, {dim = 1 : i64, kind = "stride", operand = 0 : i64, type = "i64"}, {dim = 2 : i64, kind = "stride", operand = 0 : i64, type = "i64"}, {dim = 3 : i64, kind = "stride", operand = 0 : i64, type = "i64"}, {dim = 2 : i64, kind = "extent", operand = 0 : i64, type = "i64"}, {kind = "pointer", operand = 1 : i64, type = "ptr"}, {kind = "scalar", operand = 2 : i64, type = "f32"}]
 // CHECK-SAME: fa.shared_bytes = 8320 : i64
@@ -84,7 +83,7 @@ func.func @f(%Q: memref<1x8x?x64xf16, strided<[?, ?, ?, ?], offset: ?>>, %L: mem
 // CHECK: fa.view %[[M]] sizes[%[[EI]]] strides[%[[ZERO:.*]], %[[CI]]]
 func.func @views(%Q: memref<1x?x4x16xf16, strided<[?, ?, ?, 1], offset: ?>>, %M: memref<1x?xi1, strided<[?, ?], offset: ?>>) attributes {
     fa.operands = [{role = "query", kind = "input", type = "f16", dims = ["B", "Sq", "Hq", "D"]},
-                   {role = "mask", kind = "input", type = "i1", dims = ["1", "Sq"]}]} {
+                   {role = "mask", kind = "input", type = "i1", dims = ["1", "Sq"], broadcasts}]} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %T = memref.transpose %Q (b, s, h, d) -> (b, h, s, d) : memref<1x?x4x16xf16, strided<[?, ?, ?, 1], offset: ?>> to memref<1x4x?x16xf16, strided<[?, ?, ?, 1], offset: ?>>

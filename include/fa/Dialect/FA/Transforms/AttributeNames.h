@@ -67,11 +67,10 @@ inline constexpr llvm::StringLiteral kSwizzleAttr = "fa.swizzle";
 /// with its rows swizzled as wgmma and tensor maps do. Set by fa-swizzle-tiles.
 inline constexpr llvm::StringLiteral kPanelsAttr = "fa.panels";
 
-/// gpu.func: the manifest's parameters, grid, block and shared bytes, and the
-/// cluster where there is one. Set by the map stage.
+/// gpu.func: the manifest's parameters, grid and shared bytes, and the cluster
+/// where there is one; the block is `known_block_size`. Set by the map stage.
 inline constexpr llvm::StringLiteral kParametersAttr = "fa.parameters";
 inline constexpr llvm::StringLiteral kGridAttr = "fa.grid";
-inline constexpr llvm::StringLiteral kBlockAttr = "fa.block";
 inline constexpr llvm::StringLiteral kClusterAttr = "fa.cluster";
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "fa.shared_bytes";
 

@@ -356,8 +356,10 @@ def FAMapRowsToWarps : Pass<"fa-map-rows-to-warps", "func::FuncOp"> {
 def FASwizzleTiles : Pass<"fa-swizzle-tiles", "func::FuncOp"> {
   let summary = "marks tiles to be stored so that banks do not conflict";
   let description = [{
-    Tiles that copies fill get rows of a power of two and the attribute `fa.swizzle`; the distribute stage computes addresses from
-    it. The widened part of a row is never read.
+    Tiles that copies fill get rows of a power of two and the attribute
+    `fa.swizzle`; the distribute stage computes addresses from it. The widened
+    part of a row is never read. Tiles of products of a warpgroup get
+    `fa.panels` instead: columns in panels of 128 bytes, one behind the other.
 
     ```mlir
     %sK = memref.alloc() : memref<2x64x80xf16, #wg>                   // before
@@ -374,11 +376,12 @@ def FAMapToGPU : Pass<"fa-map-to-gpu", "ModuleOp"> {
     empty one is not launched. Memrefs from outside are handed over as pointer,
     strides and extents (64-bit), as far as their types leave them open. The
     buffers of workgroup memory become views of one arena of dynamic shared
-    memory, 128-byte aligned.
+    memory, each at a multiple of 128 bytes, tiles of panels at one of 1024.
 
     The kernel's attributes say how to launch it from the function's operands:
     `fa.parameters` (a row {kind, operand, dim, type} for each argument),
-    `fa.grid` (over the names of `fa.operands`), `fa.block`, `fa.shared_bytes`.
+    `fa.grid` (over the names of `fa.operands`), `fa.shared_bytes`, and
+    `known_block_size`, which `gpu.func` has of its own.
     A function without `fa.operands` may hold any values around the program;
     its kernels can be launched by the host code only.
 

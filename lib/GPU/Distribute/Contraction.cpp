@@ -116,24 +116,6 @@ LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
   return createLdmatrix(b, b.getLoc(), address, source.element, transpose);
 }
 
-/// The maps (m,k) x (n,k) -> (m,n) and (m,k) x (k,n) -> (m,n).
-static FailureOr<bool> isRightTransposed(vector::ContractionOp op) {
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  AffineExpr m, n, k;
-  bindDims(op.getContext(), m, n, k);
-  auto map = [&](AffineExpr x, AffineExpr y) {
-    return AffineMap::get(3, 0, {x, y}, op.getContext());
-  };
-  if (maps[0] == map(m, k) && maps[2] == map(m, n)) {
-    if (maps[1] == map(n, k))
-      return false;
-    if (maps[1] == map(k, n))
-      return true;
-  }
-  op.emitOpError("expected (m, k) x (n, k) or (m, k) x (k, n) to (m, n)");
-  return failure();
-}
-
 LogicalResult fa::verifyMatrixTile(LoadTileOp load) {
   auto tile = cast<VectorType>(load.getResult().getType());
   if (load.getEachRow() || tile.getRank() != 2 ||
@@ -182,8 +164,12 @@ LogicalResult LaneEmitter::verifyContraction(vector::ContractionOp op) {
 }
 
 LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
-  FailureOr<bool> transpose = isRightTransposed(op);
-  if (failed(transpose) || failed(verifyContraction(op)))
+  std::optional<bool> isTransposed =
+      isRightTransposed(op.getIndexingMapsArray());
+  if (!isTransposed)
+    return op.emitOpError("expected (m, k) x (n, k) or (m, k) x (k, n) to "
+                          "(m, n)");
+  if (failed(verifyContraction(op)))
     return failure();
   LoadTileOp rightLoad = fusedLoad(op.getRhs());
   if (!rightLoad)
@@ -202,9 +188,9 @@ LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
   Values a = leftLoad ? Values() : shareOf(op.getLhs());
   Values d = shareOf(op.getAcc());
   if (right->element.isF32()) {
-    if (leftLoad && !*transpose)
+    if (leftLoad && *isTransposed)
       d = emitRowProducts(lhs, acc, *left, *right, std::move(d));
-    else if (!leftLoad && *transpose)
+    else if (!leftLoad && !*isTransposed)
       d = emitWeightedRows(lhs, acc, a, *right, std::move(d));
     else
       return op.emitOpError("of f32 expected (m, k) in workgroup memory x "
@@ -227,9 +213,9 @@ LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
                              a[lhs.at(m, 2 * k + 1, 1)]});
     }
     for (int64_t pair = 0; pair < acc.colPieces / 2; ++pair) {
-      Values rhs = *transpose
-                       ? loadMatrix(*right, k * 16, 2 * pair, false, true)
-                       : loadMatrix(*right, pair * 16, 2 * k, true, false);
+      Values rhs = *isTransposed
+                       ? loadMatrix(*right, pair * 16, 2 * k, true, false)
+                       : loadMatrix(*right, k * 16, 2 * pair, false, true);
       for (int64_t n : {2 * pair, 2 * pair + 1})
         for (int64_t m = 0; m < acc.rowPieces; ++m) {
           Value *piece = &d[acc.at(m, n, 0, 0)];

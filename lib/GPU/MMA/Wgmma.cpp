@@ -49,14 +49,16 @@ static std::string placeholders(size_t first, size_t number) {
       ", ");
 }
 
-/// Constraints of `number` f32 that go in and come out in the same registers.
-static std::string tied(size_t number, bool hasInputs) {
+/// Constraints of registers by their letters: they come out and, with `goIn`,
+/// went in as the same ones.
+static std::string tie(StringRef letters, bool goIn) {
   std::string outputs, inputs;
-  for (size_t i = 0; i < number; ++i) {
-    outputs += (i ? ",=f" : "=f");
+  for (auto [i, letter] : llvm::enumerate(letters)) {
+    outputs += i ? ",=" : "=";
+    outputs += letter;
     inputs += "," + std::to_string(i);
   }
-  return hasInputs ? outputs + inputs : outputs;
+  return goIn ? outputs + inputs : outputs;
 }
 
 /// An instruction that takes no registers, with f32 and i32 led through it.
@@ -66,18 +68,16 @@ static SmallVector<Value> leadThrough(OpBuilder &b, Location loc,
     createAsm(b, loc, Type(), {}, text, "");
     return {};
   }
-  std::string outputs, inputs;
-  for (auto [i, value] : llvm::enumerate(values)) {
-    outputs += i ? "," : "";
-    outputs += value.getType().isF32() ? "=f" : "=r";
-    inputs += "," + std::to_string(i);
-  }
+  std::string letters;
+  for (Type type : values.getTypes())
+    letters += type.isF32() ? 'f' : 'r';
   Type result = values.size() == 1
                     ? values.front().getType()
                     : LLVM::LLVMStructType::getLiteral(
                           b.getContext(), llvm::to_vector(values.getTypes()));
   Value led =
-      createAsm(b, loc, result, values, text, outputs + inputs).getRes();
+      createAsm(b, loc, result, values, text, tie(letters, /*goIn=*/true))
+          .getRes();
   if (values.size() == 1)
     return {led};
   return unpack(b, loc, led, values.size());
@@ -93,7 +93,7 @@ SmallVector<Value> fa::createWgmma(OpBuilder &b, Location loc,
   std::string text = "wgmma.mma_async.sync.aligned.m64n" +
                      std::to_string(step.n) + "k16.f32." + type + "." + type +
                      " {" + placeholders(0, number) + "}, ";
-  std::string constraints = tied(number, !isFirst);
+  std::string constraints = tie(std::string(number, 'f'), !isFirst);
   bool inRegisters = step.a.size() > 1;
   if (inRegisters)
     text += "{" + placeholders(next, step.a.size()) + "}";

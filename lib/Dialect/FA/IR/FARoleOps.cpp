@@ -13,6 +13,24 @@
 using namespace mlir;
 using namespace mlir::fa;
 
+std::optional<bool> mlir::fa::isRightTransposed(ArrayRef<AffineMap> maps) {
+  if (maps.size() != 3)
+    return std::nullopt;
+  MLIRContext *context = maps.front().getContext();
+  AffineExpr m, n, k;
+  bindDims(context, m, n, k);
+  auto of = [&](AffineExpr row, AffineExpr column) {
+    return AffineMap::get(/*dimCount=*/3, 0, {row, column}, context);
+  };
+  if (maps[0] != of(m, k) || maps[2] != of(m, n))
+    return std::nullopt;
+  if (maps[1] == of(n, k))
+    return true;
+  if (maps[1] == of(k, n))
+    return false;
+  return std::nullopt;
+}
+
 int64_t WarpRolesOp::getNumWarps() {
   return llvm::sum_of(getWarps(), int64_t(0));
 }

@@ -31,33 +31,17 @@ LoadTileOp getTileLoad(Value operand) {
                                                                  : LoadTileOp();
 }
 
-/// The maps (m,k) x (n,k) -> (m,n): true, (m,k) x (k,n) -> (m,n): false.
-FailureOr<bool> isRhsTransposed(vector::ContractionOp op) {
-  AffineExpr m, n, k;
-  bindDims(op.getContext(), m, n, k);
-  auto map = [&](AffineExpr x, AffineExpr y) {
-    return AffineMap::get(3, 0, {x, y}, op.getContext());
-  };
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if (op.getKind() == vector::CombiningKind::ADD && maps[0] == map(m, k) &&
-      maps[2] == map(m, n)) {
-    if (maps[1] == map(n, k))
-      return true;
-    if (maps[1] == map(k, n))
-      return false;
-  }
-  return op.emitOpError("expected a sum of (m, k) x (n, k) or (m, k) x (k, n) "
-                        "to (m, n)");
-}
-
 LogicalResult issue(vector::ContractionOp op) {
   LoadTileOp rhs = getTileLoad(op.getRhs()), lhs = getTileLoad(op.getLhs());
   if (!rhs)
     return op.emitOpError("a product of a warpgroup needs its right operand in "
                           "workgroup memory");
-  FailureOr<bool> isTransposed = isRhsTransposed(op);
-  if (failed(isTransposed))
-    return failure();
+  std::optional<bool> isTransposed =
+      isRightTransposed(op.getIndexingMapsArray());
+  if (op.getKind() != vector::CombiningKind::ADD || !isTransposed)
+    return op.emitOpError(
+        "expected a sum of (m, k) x (n, k) or (m, k) x (k, n) "
+        "to (m, n)");
   OpBuilder builder(op);
   Value left = lhs ? Value(lhs.getSource()) : Value(op.getLhs());
   ValueRange leftIndices = lhs ? lhs.getIndices() : ValueRange();

@@ -59,6 +59,10 @@ struct AttentionOperand {
   ShapedType getType() const { return cast<ShapedType>(value.getType()); }
 };
 
+/// Whether the right operand of a product (m, k) x right -> (m, n) with these
+/// indexing maps lies as (n, k), and not as (k, n). Nothing for other maps.
+std::optional<bool> isRightTransposed(ArrayRef<AffineMap> maps);
+
 } // namespace mlir::fa
 
 #include "fa/Dialect/FA/IR/FAEnums.h.inc"

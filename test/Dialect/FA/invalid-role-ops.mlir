@@ -136,6 +136,54 @@ func.func @box_too_large(%k: memref<?x64xf16>) {
 
 // -----
 
+func.func @tensor_without_dimensions(%k: memref<f16>) {
+  // expected-error @below {{source must have rank 1 to 5, found 'memref<f16>'}}
+  %map = fa.tensor_map %k box [] : memref<f16> -> !llvm.ptr
+  return
+}
+
+// -----
+
+func.func @tensor_of_six_dimensions(%k: memref<?x?x?x?x?x64xf16>) {
+  // expected-error @below {{source must have rank 1 to 5, found 'memref<?x?x?x?x?x64xf16>'}}
+  %map = fa.tensor_map %k box [1, 1, 1, 1, 96, 64] : memref<?x?x?x?x?x64xf16> -> !llvm.ptr
+  return
+}
+
+// -----
+
+func.func @tensor_of_bits(%k: memref<?x64xi1>) {
+  // expected-error @below {{source must have elements of whole bytes, found 'i1'}}
+  %map = fa.tensor_map %k box [96, 64] : memref<?x64xi1> -> !llvm.ptr
+  return
+}
+
+// -----
+
+func.func @tensor_of_positions(%k: memref<?x64xindex>) {
+  // expected-error @below {{source must have elements of whole bytes, found 'index'}}
+  %map = fa.tensor_map %k box [96, 16] : memref<?x64xindex> -> !llvm.ptr
+  return
+}
+
+// -----
+
+func.func @box_of_half_a_panel(%k: memref<?x64xf16>) {
+  // expected-error @below {{a row of a box is a panel of 128 bytes, 64 of 'f16', found 32}}
+  %map = fa.tensor_map %k box [96, 32] : memref<?x64xf16> -> !llvm.ptr
+  return
+}
+
+// -----
+
+func.func @box_of_two_panels(%k: memref<?x64xf32>) {
+  // expected-error @below {{a row of a box is a panel of 128 bytes, 32 of 'f32', found 64}}
+  %map = fa.tensor_map %k box [96, 64] : memref<?x64xf32> -> !llvm.ptr
+  return
+}
+
+// -----
+
 #wg = #gpu.address_space<workgroup>
 
 func.func @copy_to_open_tile(%map: !llvm.ptr, %t: memref<?x64xf16, #wg>, %b: memref<1xi64, #wg>, %i: index) {

@@ -79,6 +79,14 @@ LogicalResult WarpRolesOp::verify() {
 
 LogicalResult TensorMapOp::verify() {
   auto type = cast<MemRefType>(getSource().getType());
+  Type element = type.getElementType();
+  if (type.getRank() < 1 ||
+      type.getRank() > static_cast<int64_t>(farun::kMaxTensorRank))
+    return emitOpError("source must have rank 1 to ")
+           << farun::kMaxTensorRank << ", found " << type;
+  if (!element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return emitOpError("source must have elements of whole bytes, found ")
+           << element;
   if (static_cast<int64_t>(getBox().size()) != type.getRank())
     return emitOpError("expected a box of ")
            << type.getRank() << " extents, found " << getBox().size();
@@ -86,6 +94,12 @@ LogicalResult TensorMapOp::verify() {
     if (extent < 1 || extent > farun::kMaxTensorBox)
       return emitOpError("an extent of a box is from 1 to ")
              << farun::kMaxTensorBox << ", found " << extent;
+  // What the 128-byte swizzle spans, neither more nor less.
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  if (getBox().back() * bytes != kPanelBytes)
+    return emitOpError("a row of a box is a panel of ")
+           << kPanelBytes << " bytes, " << kPanelBytes / bytes << " of "
+           << element << ", found " << getBox().back();
   return success();
 }
 

@@ -46,6 +46,9 @@ std::optional<TensorPlace> mlir::fa::findTensorPlace(Value plane) {
     place.columnDim = permutation.getDimPosition(place.columnDim);
     place.tensor = transpose.getIn();
   }
+  // Rows of a box are of the innermost dimension.
+  if (place.columnDim + 1 != place.coordinates.size())
+    return std::nullopt;
   return place;
 }
 

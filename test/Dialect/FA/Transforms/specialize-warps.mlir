@@ -84,3 +84,34 @@ func.func @roles(%Q: memref<?x?x64xf16>, %K: memref<?x?x64xf16>, %end: index, %s
   } {fa.schedule = #fa.schedule<tile_q = 128, tile_kv = 96, warps = 8, stages = 2, state = registers, producers = 4>}
   return
 }
+
+// Rows of a box are of the innermost dimension: where columns are not, lanes copy.
+
+// CHECK-LABEL: func @columns_in_front
+// CHECK-NOT: fa.tensor_map
+// CHECK: fa.warp_roles
+// CHECK-NOT: fa.bulk_copy
+// CHECK: fa.copy_tile
+// CHECK-NOT: fa.bulk_copy
+// CHECK: return
+func.func @columns_in_front(%K: memref<?x64x?xf16>, %end: index, %sk: index) {
+  %rows = memref.transpose %K (h, c, r) -> (h, r, c) : memref<?x64x?xf16> to memref<?x?x64xf16, strided<[?, 1, ?]>>
+  scf.forall (%h) in (4) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %k = memref.subview %rows[%h, 0, 0] [1, %sk, 64] [1, 1, 1] : memref<?x?x64xf16, strided<[?, 1, ?]>> to memref<?x64xf16, strided<[1, ?], offset: ?>>
+    %sK = memref.alloc() : memref<16x64xf16, #wg>
+    scf.for %jb = %c0 to %end step %c1 {
+      %j0 = arith.muli %jb, %c16 : index
+      gpu.barrier
+      fa.copy_tile %k[%j0, %c0] to %sK[%c0, %c0] : memref<?x64xf16, strided<[1, ?], offset: ?>> to memref<16x64xf16, #wg>
+      fa.commit_copies
+      fa.wait_copies pending 0
+      gpu.barrier
+      %b = fa.load_tile %sK[%c0, %c0] : memref<16x64xf16, #wg> -> vector<16x64xf16>
+      "test.use"(%b) : (vector<16x64xf16>) -> ()
+    } {fa.blocks = "partial"}
+  } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, producers = 4>}
+  return
+}

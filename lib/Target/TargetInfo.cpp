@@ -14,7 +14,9 @@
 //    "Shared Memory" of the compute capabilities.
 //  - PTX versions: PTX ISA 9.0, "Release Notes" (which version introduced a
 //    target). 8.0 suffices up to sm_90; sm_120 came with 8.7.
-//  - mma.sync, ldmatrix, cp.async: PTX ISA 9.0, "Target ISA Notes" of each.
+//  - mma.sync, ldmatrix, cp.async, barrier.cluster, cp.async.bulk.tensor,
+//    mbarrier.try_wait, stmatrix, wgmma, setmaxnreg: PTX ISA 9.0, "Target ISA
+//    Notes" of each.
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Target/TargetInfo.h"
@@ -44,16 +46,16 @@ constexpr MmaShape kMmaSm89[] = {
     {16, 8, 32, MmaElement::F8},
 };
 
-// name, features, mma, ldmatrix, cp.async, wgmma and TMA, shared of a block, of
-// an SM.
+// name, features, mma, ldmatrix, cp.async, clusters and TMA, wgmma, shared of a
+// block, of an SM.
 const TargetInfo kTargets[] = {
-    {"sm_80", "+ptx80", kMmaSm80, true, true, false, 163_KiB, 164_KiB},
-    {"sm_86", "+ptx80", kMmaSm80, true, true, false, 99_KiB, 100_KiB},
-    {"sm_87", "+ptx80", kMmaSm80, true, true, false, 163_KiB, 164_KiB},
-    {"sm_89", "+ptx80", kMmaSm89, true, true, false, 99_KiB, 100_KiB},
-    {"sm_90", "+ptx80", kMmaSm89, true, true, false, 227_KiB, 228_KiB},
-    {"sm_90a", "+ptx80", kMmaSm89, true, true, true, 227_KiB, 228_KiB},
-    {"sm_120", "+ptx87", kMmaSm89, true, true, false, 99_KiB, 100_KiB},
+    {"sm_80", "+ptx80", kMmaSm80, true, true, false, false, 163_KiB, 164_KiB},
+    {"sm_86", "+ptx80", kMmaSm80, true, true, false, false, 99_KiB, 100_KiB},
+    {"sm_87", "+ptx80", kMmaSm80, true, true, false, false, 163_KiB, 164_KiB},
+    {"sm_89", "+ptx80", kMmaSm89, true, true, false, false, 99_KiB, 100_KiB},
+    {"sm_90", "+ptx80", kMmaSm89, true, true, true, false, 227_KiB, 228_KiB},
+    {"sm_90a", "+ptx80", kMmaSm89, true, true, true, true, 227_KiB, 228_KiB},
+    {"sm_120", "+ptx87", kMmaSm89, true, true, true, false, 99_KiB, 100_KiB},
 };
 
 // Chips whose own matrix instructions have no stages yet. Their portable

@@ -18,6 +18,35 @@ module attributes {fa.target = "sm_80"} {
 
 // -----
 
+// Of the warpgroup's instructions sm_90 has none, of the cluster's all.
+
+module attributes {fa.target = "sm_90"} {
+  gpu.module @m {
+    gpu.func @roles_without_the_letter() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+      fa.cluster_barrier
+      // expected-error @below {{needs setmaxnreg, which sm_90 does not have}}
+      fa.warp_roles [4, 4] {
+      }, {
+      }
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {fa.target = "sm_89"} {
+  gpu.module @m {
+    gpu.func @cluster_without_clusters() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+      // expected-error @below {{needs barrier.cluster, which sm_89 does not have}}
+      fa.cluster_barrier
+      gpu.return
+    }
+  }
+}
+
+// -----
+
 module attributes {fa.target = "sm_90a"} {
   gpu.module @m {
     gpu.func @other_warps() kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -69,14 +98,14 @@ module attributes {fa.target = "sm_80"} {
 
 #wg = #gpu.address_space<workgroup>
 
-module attributes {fa.target = "sm_90"} {
+module attributes {fa.target = "sm_89"} {
   gpu.module @m {
     memref.global @smem : memref<0xi8, #wg> {alignment = 1024 : i64}
     gpu.func @wait_without_mbarrier(%p: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
       %c0 = arith.constant 0 : index
       %base = memref.get_global @smem : memref<0xi8, #wg>
       %b = memref.view %base[%c0][] : memref<0xi8, #wg> to memref<2xi64, #wg>
-      // expected-error @below {{needs mbarrier, which sm_90 does not have}}
+      // expected-error @below {{needs mbarrier, which sm_89 does not have}}
       fa.wait_barrier %b[%c0] parity %p : memref<2xi64, #wg>
       gpu.return
     }

@@ -53,10 +53,21 @@ TEST(TargetInfo, RefusalsNameWhatIsAccepted) {
                    "sm_87, sm_89, sm_90, sm_90a, sm_120");
 }
 
-TEST(TargetInfo, WarpgroupsShareTheRegistersOfAMultiprocessor) {
+TEST(TargetInfo, ClustersAreOfTheNumberProductsOfWarpgroupsOfTheLetter) {
   std::string error;
-  EXPECT_FALSE(lookupTarget("sm_90", error)->hasWarpgroupProducts);
-  EXPECT_TRUE(lookupTarget("sm_90a", error)->hasWarpgroupProducts);
+  for (auto [name, hasClusters, hasProducts] :
+       {std::tuple("sm_80", false, false),
+        {"sm_89", false, false},
+        {"sm_90", true, false},
+        {"sm_90a", true, true},
+        {"sm_120", true, false}}) {
+    EXPECT_EQ(lookupTarget(name, error)->hasClusters, hasClusters) << name;
+    EXPECT_EQ(lookupTarget(name, error)->hasWarpgroupProducts, hasProducts)
+        << name;
+  }
+}
+
+TEST(TargetInfo, WarpgroupsShareTheRegistersOfAMultiprocessor) {
   for (int64_t consumers : {1, 2, 3}) {
     RegisterShares shares = getRegisterShares(consumers);
     int64_t threads = 128 * (consumers + 1);

@@ -78,8 +78,10 @@ struct TargetInfo {
   llvm::ArrayRef<MmaShape> mmaShapes; ///< by `mma.sync`
   bool hasMatrixLoad;                 ///< `ldmatrix`
   bool hasAsyncCopy;                  ///< `cp.async`
-  /// `wgmma` (products of a warpgroup), `cp.async.bulk.tensor` with mbarriers,
-  /// and `setmaxnreg`: they came together.
+  /// Clusters of blocks of threads (`barrier.cluster`, multicast),
+  /// `cp.async.bulk.tensor` with mbarriers, and `stmatrix`: they came together.
+  bool hasClusters;
+  /// `wgmma` (products of a warpgroup) and `setmaxnreg`: they came together.
   bool hasWarpgroupProducts;
 
   int64_t maxDynamicSharedBytes; ///< of one block, after opting in

@@ -145,7 +145,7 @@ FailureOr<Value> LaneEmitter::barrierAt(Operation *user, Value barriers,
                                         Value index) {
   FailureOr<TileAddress> address = resolvePlain(user, barriers);
   if (failed(address) ||
-      failed(require(&TargetInfo::hasWarpgroupProducts, user, "mbarrier")))
+      failed(require(&TargetInfo::hasClusters, user, "mbarrier")))
     return failure();
   return sharedAddress(*address, index);
 }
@@ -285,8 +285,8 @@ LogicalResult LaneEmitter::emitBulkCopy(BulkCopyOp op) {
 
 LogicalResult LaneEmitter::emitBulkStore(BulkStoreOp op) {
   FailureOr<TileAddress> source = resolve(op, op.getSource());
-  if (failed(source) || failed(require(&TargetInfo::hasWarpgroupProducts, op,
-                                       "cp.async.bulk.tensor")))
+  if (failed(source) ||
+      failed(require(&TargetInfo::hasClusters, op, "cp.async.bulk.tensor")))
     return failure();
   MemRefType type = source->type;
   if (!source->inPanels ||
@@ -368,7 +368,7 @@ LogicalResult LaneEmitter::emitTurn(TurnOp op) {
 }
 
 LogicalResult LaneEmitter::emitClusterBarrier(ClusterBarrierOp op) {
-  if (failed(require(&TargetInfo::hasWarpgroupProducts, op, "barrier.cluster")))
+  if (failed(require(&TargetInfo::hasClusters, op, "barrier.cluster")))
     return failure();
   createClusterBarrier(b, op.getLoc());
   dead.push_back(op);

@@ -161,8 +161,7 @@ LogicalResult LaneEmitter::emitWaitProducts(WaitProductsOp op) {
 /// the next eight.
 LogicalResult LaneEmitter::emitPanelStore(StoreTileOp op) {
   FailureOr<TileAddress> dest = resolve(op, op.getDest());
-  if (failed(dest) ||
-      failed(require(&TargetInfo::hasWarpgroupProducts, op, "stmatrix")))
+  if (failed(dest) || failed(require(&TargetInfo::hasClusters, op, "stmatrix")))
     return failure();
   auto tile = cast<VectorType>(op.getValue().getType());
   LaneShare share = *layoutOf(op, op.getValue());

@@ -370,6 +370,31 @@ static LogicalResult checkMemorySpaces(AttentionOp op) {
 
 /// Keys that are wrong by themselves, whatever the target has.
 static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
+/// Keys of programs with producers, of which there is one: what they need.
+static LogicalResult checkProducerKeys(AttentionOp op, ScheduleAttr given,
+                                       const TargetInfo &target) {
+  bool isCluster = given.getCluster().value_or(1) != 1;
+  if (isCluster && !target.hasClusters)
+    return op.emitOpError("schedule key cluster = ")
+           << *given.getCluster() << " needs clusters of blocks of threads, "
+           << "which are not on " << target.name;
+  StringRef key = given.getPersistent().value_or(false) ? "persistent = true"
+                  : given.getPingpong().value_or(false) ? "pingpong = true"
+                  : isCluster                           ? "cluster = 2"
+                                                        : "producers = 4";
+  if (!target.hasWarpgroupProducts ||
+      getElementTypeOrSelf(op.getQuery()).isF32())
+    return op.emitOpError("schedule key ")
+           << key << " needs wgmma of f16 or bf16, "
+           << (target.hasWarpgroupProducts ? "found operands of f32 on "
+                                           : "which is not on ")
+           << target.name;
+  if (needsProducers(given) && given.getProducers() == 0)
+    return op.emitOpError("schedule key ")
+           << key << " needs producers = 4, found 0";
+  return success();
+}
+
                                const TargetInfo &target) {
   auto require = [&](std::optional<int64_t> value, StringRef key,
                      int64_t divisor, int64_t least) -> LogicalResult {
@@ -385,21 +410,9 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
       failed(require(given.getTileKv(), "tile_kv", 16, 16)) ||
       failed(require(given.getStages(), "stages", 1, 2)))
     return failure();
-  StringRef key = given.getPersistent().value_or(false) ? "persistent = true"
-                  : given.getPingpong().value_or(false) ? "pingpong = true"
-                  : given.getCluster().value_or(1) != 1 ? "cluster = 2"
-                                                        : "producers = 4";
   if ((given.getProducers().value_or(0) != 0 || needsProducers(given)) &&
-      (!target.hasWarpgroupProducts ||
-       getElementTypeOrSelf(op.getQuery()).isF32()))
-    return op.emitOpError("schedule key ")
-           << key << " needs wgmma of f16 or bf16, "
-           << (target.hasWarpgroupProducts ? "found operands of f32 on "
-                                           : "which is not on ")
-           << target.name;
-  if (needsProducers(given) && given.getProducers() == 0)
-    return op.emitOpError("schedule key ")
-           << key << " needs producers = 4, found 0";
+      failed(checkProducerKeys(op, given, target)))
+    return failure();
   int64_t maxWarps = target.maxThreadsPerBlock / kWarpSize;
   if (given.getWarps().value_or(1) > maxWarps)
     return op.emitOpError("schedule key warps = ")

@@ -168,7 +168,8 @@ static std::string whyNotByWarpgroups(const Plan &plan) {
        << stringifyStateKind(plan.state);
   else if (plan.cluster > 1 && plan.persistent)
     os << "cluster = " << plan.cluster
-       << " needs persistent = false, found true";
+       << " needs persistent = false, found true: a persistent block goes from "
+          "tile to tile by itself";
   return reason;
 }
 

@@ -193,6 +193,11 @@ LogicalResult WarpSpecializer::run() {
   if (failed(matchResident()) || failed(verifyAgreement()))
     return failure();
   makeRings();
+  if (schedule.cluster != 1 && schedule.isPersistent)
+    return program.emitOpError("schedule asks for cluster = ")
+           << schedule.cluster
+           << " and persistent = true; a persistent block goes from tile to "
+              "tile by itself";
   roles = createRoles();
   moveToConsumers();
   if (schedule.cluster != 1) {

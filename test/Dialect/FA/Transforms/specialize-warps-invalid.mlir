@@ -134,3 +134,24 @@ func.func @open_schedule() {
   } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, state = registers, producers = 4>}
   return
 }
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+
+func.func @persistent_cluster(%K: memref<?x64xf16>, %end: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-error @below {{schedule asks for cluster = 2 and persistent = true; a persistent block goes from tile to tile by itself}}
+  scf.forall (%ib) in (4) {
+    %sK = memref.alloc() : memref<16x64xf16, #wg>
+    scf.for %jb = %c0 to %end step %c1 {
+      gpu.barrier
+      fa.copy_tile %K[%jb, %c0] to %sK[%c0, %c0] : memref<?x64xf16> to memref<16x64xf16, #wg>
+      fa.commit_copies
+      fa.wait_copies pending 0
+      gpu.barrier
+    } {fa.blocks = "partial"}
+  } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, producers = 4, persistent = true, cluster = 2>}
+  return
+}

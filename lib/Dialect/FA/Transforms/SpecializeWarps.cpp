@@ -127,6 +127,7 @@ private:
   void emitLaneCopy(CopyTileOp copy, const Ring &ring, Value stage,
                     ValueRange indices);
   Value emitMayCopyBoxes(CopyTileOp copy, Value map, ValueRange indices);
+  Value emitHasMap(Value map);
   /// What stands for a consumers' value on the producer's side.
   Value onProducerSide(Value value);
   /// Maps so all that `value`, of a consumers' loop, needs from before it.
@@ -180,6 +181,8 @@ private:
   Value numTiles;                  // of the output, of all
   SmallVector<Operation *> ofTile; // of the consumers, for producers too
   IRMapping producerSide;
+  Block *producer = nullptr;      // the role that is being written
+  DenseMap<Value, Value> hasMaps; // whether there is a map, asked in this role
 };
 
 LogicalResult WarpSpecializer::run() {
@@ -190,14 +193,14 @@ LogicalResult WarpSpecializer::run() {
   if (blocks.empty())
     return program.emitOpError("has no loop over K/V blocks whose copies a "
                                "producer could take over");
-  if (failed(matchResident()) || failed(verifyAgreement()))
-    return failure();
-  makeRings();
   if (schedule.cluster != 1 && schedule.isPersistent)
     return program.emitOpError("schedule asks for cluster = ")
            << schedule.cluster
            << " and persistent = true; a persistent block goes from tile to "
               "tile by itself";
+  if (failed(matchResident()) || failed(verifyAgreement()))
+    return failure();
+  makeRings();
   roles = createRoles();
   moveToConsumers();
   if (schedule.cluster != 1) {
@@ -699,8 +702,10 @@ void WarpSpecializer::mapBeforeLoop(Value value, scf::ForOp loop,
 /// The builder then stands where a producer's work is to be emitted.
 TileLoop WarpSpecializer::beginProducer(Region &role) {
   producerSide.clear();
+  hasMaps.clear();
+  producer = &role.front();
   if (!schedule.isPersistent) {
-    builder.setInsertionPointToStart(&role.front());
+    builder.setInsertionPointToStart(producer);
     return {};
   }
   TileLoop own = createTileLoop(role);
@@ -814,13 +819,25 @@ static int64_t getTileRows(CopyTileOp copy) {
                     2);
 }
 
+/// Asked once in a role, in front of its loops.
+Value WarpSpecializer::emitHasMap(Value map) {
+  Value &hasMap = hasMaps[map];
+  if (hasMap)
+    return hasMap;
+  OpBuilder::InsertionGuard guard(builder);
+  if (Operation *loop = producer->findAncestorOpInBlock(
+          *builder.getInsertionBlock()->getParentOp()))
+    builder.setInsertionPoint(loop);
+  return hasMap =
+             HasTensorMapOp::create(builder, loc(), builder.getI1Type(), map);
+}
+
 /// There is a map, and no row of the tile lies in the tensor but outside of
 /// what may be read of it.
 Value WarpSpecializer::emitMayCopyBoxes(CopyTileOp copy, Value map,
                                         ValueRange indices) {
   const TensorPlace &place = places[copy.getSource()];
-  Value hasMap =
-      HasTensorMapOp::create(builder, loc(), builder.getI1Type(), map);
+  Value hasMap = emitHasMap(map);
   Value rows = toValue(place.rows);
   Value end = arith::AddIOp::create(builder, loc(), indices[0],
                                     getIndex(getTileRows(copy)));

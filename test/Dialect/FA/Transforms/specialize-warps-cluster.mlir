@@ -40,9 +40,9 @@
 // CHECK:     fa.arrive %[[OWNEMPTY]][%{{.*}}] : memref
 // CHECK: }, {
 // CHECK:   fa.bulk_copy %[[QMAP]]{{.*}} signals %[[QFULL]][%{{[a-z0-9_]+}}] :
+// CHECK:   fa.has_tensor_map %[[HALF]]
 // CHECK:   scf.for
 // CHECK:     fa.wait_barrier %[[EMPTY]]
-// CHECK:     fa.has_tensor_map %[[HALF]]
 // CHECK:     %[[RANK:.*]] = gpu.cluster_block_id x upper_bound 2
 // CHECK:     %[[PART:.*]] = arith.muli %[[RANK]], %c48
 // CHECK:     %[[ROW:.*]] = arith.addi %{{.*}}, %[[PART]]
@@ -50,9 +50,9 @@
 // By lanes each block copies its own whole tile, and tells the other.
 // CHECK:     fa.copy_tile
 // CHECK:     fa.arrive %[[FULL]][%{{[a-z0-9_]+}}] blocks 2 : memref
+// CHECK:   fa.has_tensor_map %[[KMAP]]
 // CHECK:   scf.for
 // CHECK:     fa.wait_barrier %[[OWNEMPTY]]
-// CHECK:     fa.has_tensor_map %[[KMAP]]
 // CHECK:     fa.bulk_copy %[[KMAP]]{{.*}} signals %[[OWNFULL]][%{{[a-z0-9_]+}}] :
 // CHECK: }, {
 // CHECK-NEXT: }

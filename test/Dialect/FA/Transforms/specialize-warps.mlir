@@ -48,11 +48,16 @@
 // CHECK-NEXT: fa.wait_copies pending 0
 // CHECK-NEXT: fa.fence_async
 // CHECK-NEXT: fa.arrive %[[QFULL]]
+// Whether there is a map of K is asked once, in front of the loop.
+// CHECK:   %[[KHAS:.*]] = fa.has_tensor_map %[[KMAP]]
 // CHECK:   scf.for
+// CHECK-NOT: fa.has_tensor_map
 // CHECK:     %[[P:.*]] = arith.andi
 // CHECK:     %[[BEFORE:.*]] = arith.xori %[[P]], %c1_i32
 // CHECK:     fa.wait_barrier %[[EMPTY]][%[[PST:.*]]] parity %[[BEFORE]]
-// CHECK:     fa.bulk_copy %[[KMAP]][{{.*}}] to %[[SK]][%[[PST]], %{{.*}}, %{{.*}}] signals %[[FULL]][%[[PST]]]
+// CHECK:     %[[KMAY:.*]] = arith.andi %[[KHAS]], %{{.*}}
+// CHECK:     scf.if %[[KMAY]] {
+// CHECK-NEXT: fa.bulk_copy %[[KMAP]][{{.*}}] to %[[SK]][%[[PST]], %{{.*}}, %{{.*}}] signals %[[FULL]][%[[PST]]]
 // CHECK-NOT: vector.
 // CHECK: }, {
 // CHECK-NEXT: }

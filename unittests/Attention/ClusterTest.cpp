@@ -10,7 +10,7 @@
 // asked of memory for K and V half of theirs.
 //
 //===----------------------------------------------------------------------===//
-#include "Kernel.h"
+#include "HopperForms.h"
 
 #include <functional>
 
@@ -19,13 +19,7 @@ using namespace farun::test;
 
 namespace {
 
-constexpr const char *kCausal = "masks [#fa.causal<bottom_right>]";
-
-Form inClusters(Form form) {
-  form.schedule += form.schedule.empty() ? "" : ",";
-  form.schedule += "cluster=2";
-  return form;
-}
+Form inClusters(const Form &form) { return withKey(form, "cluster=2"); }
 
 using Prepare = std::function<void(Trial &)>;
 
@@ -43,108 +37,14 @@ void expectSameBits(const Form &form, const Extent5 &extents,
   EXPECT_TRUE(bits(together.runUnchecked()) == bits(alone.runUnchecked()));
 }
 
-struct Row {
-  const char *name;
-  Form form;
-  Extent5 extents;
-};
-
-const std::vector<Row> &rows() {
-  static const std::vector<Row> list = {
-      {"plain_d64", {.headDim = 64, .valueDim = 64}, {1, 2, 1, 70, 165}},
-      {"plain_d128", {.headDim = 128, .valueDim = 128}, {1, 1, 1, 128, 101}},
-      {"plain_d192", {.headDim = 192, .valueDim = 128}, {1, 1, 1, 70, 101}},
-      // The last block of a cluster has no row.
-      {"odd_number_of_tiles",
-       {.headDim = 64, .valueDim = 64, .clauses = kCausal},
-       {2, 1, 1, 130, 165}},
-      {"one_row", {.headDim = 64, .valueDim = 64}, {1, 1, 1, 1, 37}},
-      {"no_keys", {.headDim = 64, .valueDim = 64}, {1, 1, 1, 70, 0}},
-      {"causal_groups_of_three",
-       {.headDim = 64, .valueDim = 64, .clauses = kCausal},
-       {1, 3, 1, 130, 165}},
-      // Of the keys of one block of rows the other sees none.
-      {"narrow_window",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = "masks [#fa.window<top_left, left = 5, right = 3>]"},
-       {1, 1, 1, 300, 270}},
-      {"lengths",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .hasQLengths = true,
-        .hasKVLengths = true},
-       {4, 1, 1, 130, 101}},
-      {"bf16_without_lse",
-       {.type = "bf16", .headDim = 64, .valueDim = 64, .hasLSE = false},
-       {2, 1, 1, 70, 70}},
-      {"out_by_lanes",
-       {.outType = "f32", .headDim = 64, .valueDim = 64},
-       {2, 1, 1, 70, 70}},
-      {"bshd_odd_dims",
-       {.headDim = 40, .valueDim = 72, .isBSHD = true},
-       {1, 3, 1, 70, 101}},
-      {"segments",
-       {.headDim = 64, .valueDim = 64, .hasSegments = true},
-       {2, 1, 1, 130, 101}},
-      {"mask_and_bias",
-       {.headDim = 64, .valueDim = 64, .mask = "?x1x?x?", .bias = "1x?x?x?"},
-       {2, 2, 1, 70, 101}},
-      {"slopes_and_a_sink",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .hasAlibi = true,
-        .hasSink = true},
-       {1, 2, 2, 130, 101}},
-      {"dropout",
-       {.headDim = 64, .valueDim = 64, .dropout = 0.25},
-       {1, 1, 1, 130, 70}},
-      {"state_in_shared_memory",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .schedule = "tile_q=64,tile_kv=32,state=shared"},
-       {1, 2, 1, 130, 165}},
-      {"three_stages_two_warpgroups",
-       {.headDim = 64,
-        .valueDim = 64,
-        .schedule = "tile_q=128,tile_kv=32,stages=3"},
-       {1, 2, 1, 260, 229}},
-      {"three_warpgroups",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .schedule = "tile_q=192,tile_kv=32"},
-       {1, 1, 1, 390, 165}},
-      {"halves_of_eight_keys",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .schedule = "tile_q=64,tile_kv=16"},
-       {1, 1, 1, 130, 101}},
-      {"picked_d64",
-       {.headDim = 64, .valueDim = 64, .clauses = kCausal, .schedule = ""},
-       {1, 1, 1, 260, 500}},
-      {"picked_d128",
-       {.headDim = 128, .valueDim = 128, .schedule = ""},
-       {1, 1, 1, 256, 400}},
-      {"picked_d192",
-       {.headDim = 192, .valueDim = 192, .clauses = kCausal, .schedule = ""},
-       {1, 1, 1, 130, 165}},
-  };
-  return list;
-}
-
-class Cluster : public testing::TestWithParam<Row> {};
+class Cluster : public testing::TestWithParam<HopperForm> {};
 
 TEST_P(Cluster, SameBitsAsBlocksAlone) {
   expectSameBits(GetParam().form, GetParam().extents, 20,
                  [](Trial &trial) { trial.seed(61); });
 }
 
-INSTANTIATE_TEST_SUITE_P(, Cluster, testing::ValuesIn(rows()),
+INSTANTIATE_TEST_SUITE_P(, Cluster, testing::ValuesIn(hopperForms()),
                          [](const auto &info) { return info.param.name; });
 
 //===----------------------------------------------------------------------===//

@@ -10,7 +10,7 @@
 // before their buffers, and rings that a restart finds half way round.
 //
 //===----------------------------------------------------------------------===//
-#include "Kernel.h"
+#include "HopperForms.h"
 
 #include <functional>
 
@@ -18,8 +18,6 @@ using namespace farun;
 using namespace farun::test;
 
 namespace {
-
-constexpr const char *kCausal = "masks [#fa.causal<bottom_right>]";
 
 Device &countingEmulator() {
   static std::unique_ptr<Device> device = [] {
@@ -34,69 +32,14 @@ Device &countingEmulator() {
 // Both sides in many orders
 //===----------------------------------------------------------------------===//
 
-struct Row {
-  const char *name;
-  Form form;
-  Extent5 extents;
-};
-
-const std::vector<Row> &rows() {
-  static const std::vector<Row> list = {
-      {"plain_d64", {.headDim = 64, .valueDim = 64}, {1, 2, 1, 70, 165}},
-      {"plain_d128", {.headDim = 128, .valueDim = 128}, {1, 1, 1, 64, 101}},
-      {"causal_groups_of_three",
-       {.headDim = 64, .valueDim = 64, .clauses = kCausal},
-       {1, 3, 1, 70, 165}},
-      {"window",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = "masks [#fa.window<bottom_right, left = 40, right = 9>]"},
-       {1, 1, 1, 70, 165}},
-      {"lengths",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .hasQLengths = true,
-        .hasKVLengths = true},
-       {3, 1, 1, 70, 101}},
-      {"bf16",
-       {.type = "bf16", .headDim = 64, .valueDim = 64, .clauses = kCausal},
-       {1, 1, 1, 70, 165}},
-      {"state_in_shared_memory",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .schedule = "tile_q=64,tile_kv=32,state=shared"},
-       {1, 1, 1, 70, 165}},
-      {"three_stages_two_warpgroups",
-       {.headDim = 64,
-        .valueDim = 64,
-        .schedule = "tile_q=128,tile_kv=32,stages=3"},
-       {1, 1, 1, 130, 229}},
-      {"three_warpgroups",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .schedule = "tile_q=192,tile_kv=32"},
-       {1, 1, 1, 193, 165}},
-      {"picked_d64",
-       {.headDim = 64, .valueDim = 64, .clauses = kCausal, .schedule = ""},
-       {1, 1, 1, 130, 500}},
-      {"picked_d128",
-       {.headDim = 128, .valueDim = 128, .schedule = ""},
-       {1, 1, 1, 128, 400}},
-  };
-  return list;
-}
-
-class HopperOrders : public testing::TestWithParam<Row> {};
+class HopperOrders : public testing::TestWithParam<HopperForm> {};
 
 TEST_P(HopperOrders, NothingFoundInAnyOrder) {
   Trial trial(GetParam().form, GetParam().extents);
   expectNothingFound(trial.seed(31), 20);
 }
 
-INSTANTIATE_TEST_SUITE_P(, HopperOrders, testing::ValuesIn(rows()),
+INSTANTIATE_TEST_SUITE_P(, HopperOrders, testing::ValuesIn(hopperForms()),
                          [](const auto &info) { return info.param.name; });
 
 //===----------------------------------------------------------------------===//

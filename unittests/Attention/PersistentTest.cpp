@@ -11,7 +11,7 @@
 // one tile a block.
 //
 //===----------------------------------------------------------------------===//
-#include "Kernel.h"
+#include "HopperForms.h"
 #include "fa/Support/ExtentExpression.h"
 
 using namespace farun;
@@ -19,19 +19,13 @@ using namespace farun::test;
 
 namespace {
 
-constexpr const char *kCausal = "masks [#fa.causal<bottom_right>]";
-
 DeviceOptions twoMultiprocessors() {
   DeviceOptions options;
   options.multiprocessors = 2;
   return options;
 }
 
-Form persistent(Form form) {
-  form.schedule += form.schedule.empty() ? "" : ",";
-  form.schedule += "persistent=true";
-  return form;
-}
+Form persistent(const Form &form) { return withKey(form, "persistent=true"); }
 
 /// Two blocks of threads do what `trial`'s do one by one. `prepare` sets the
 /// inputs of either.
@@ -47,70 +41,6 @@ void expectSameBits(const Form &form, const Extent5 &extents,
   RunResult result = many.runUnchecked(*openEmulator(twoMultiprocessors()));
   EXPECT_EQ(counter(result, "ctas"), 2);
   EXPECT_TRUE(bits(result) == bits(one.runUnchecked()));
-}
-
-struct Row {
-  const char *name;
-  Form form;
-  Extent5 extents;
-};
-
-const std::vector<Row> &rows() {
-  static const std::vector<Row> list = {
-      {"plain_d64", {.headDim = 64, .valueDim = 64}, {1, 2, 1, 130, 165}},
-      {"causal_groups_of_three",
-       {.headDim = 64, .valueDim = 64, .clauses = kCausal},
-       {1, 3, 1, 130, 165}},
-      // Rows behind the last key's window see nothing.
-      {"window",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = "masks [#fa.window<top_left, left = 20, right = 9>]"},
-       {1, 1, 1, 300, 70}},
-      {"lengths",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .hasQLengths = true,
-        .hasKVLengths = true},
-       {4, 1, 1, 130, 101}},
-      {"bf16_without_lse",
-       {.type = "bf16", .headDim = 64, .valueDim = 64, .hasLSE = false},
-       {2, 1, 1, 70, 70}},
-      {"out_by_lanes",
-       {.outType = "f32", .headDim = 64, .valueDim = 64},
-       {2, 1, 1, 70, 70}},
-      {"bshd_odd_dims",
-       {.headDim = 40, .valueDim = 72, .isBSHD = true},
-       {1, 3, 1, 70, 101}},
-      {"segments",
-       {.headDim = 64, .valueDim = 64, .hasSegments = true},
-       {2, 1, 1, 70, 101}},
-      {"state_in_shared_memory",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .schedule = "tile_q=64,tile_kv=32,state=shared"},
-       {1, 2, 1, 130, 165}},
-      {"three_stages_two_warpgroups",
-       {.headDim = 64,
-        .valueDim = 64,
-        .schedule = "tile_q=128,tile_kv=32,stages=3"},
-       {1, 2, 1, 260, 229}},
-      {"three_warpgroups",
-       {.headDim = 64,
-        .valueDim = 64,
-        .clauses = kCausal,
-        .schedule = "tile_q=192,tile_kv=32"},
-       {1, 2, 1, 390, 165}},
-      {"picked_d64",
-       {.headDim = 64, .valueDim = 64, .clauses = kCausal, .schedule = ""},
-       {1, 2, 1, 260, 500}},
-      {"picked_d128",
-       {.headDim = 128, .valueDim = 128, .schedule = ""},
-       {1, 3, 3, 128, 400}},
-  };
-  return list;
 }
 
 TEST(PersistentGrid, IsRefusedWhere32BitsCannotNumberTheTiles) {
@@ -131,14 +61,14 @@ TEST(PersistentGrid, IsRefusedWhere32BitsCannotNumberTheTiles) {
   EXPECT_EQ(blocksFor(kMost, 2 * 64), 2 * kMost);
 }
 
-class Persistent : public testing::TestWithParam<Row> {};
+class Persistent : public testing::TestWithParam<HopperForm> {};
 
 TEST_P(Persistent, SameBitsAsOneTileABlock) {
   expectSameBits(GetParam().form, GetParam().extents, 20,
                  [](Trial &trial) { trial.seed(51); });
 }
 
-INSTANTIATE_TEST_SUITE_P(, Persistent, testing::ValuesIn(rows()),
+INSTANTIATE_TEST_SUITE_P(, Persistent, testing::ValuesIn(hopperForms()),
                          [](const auto &info) { return info.param.name; });
 
 TEST(PersistentTiles, NoMoreBlocksThanTilesNorThanMultiprocessors) {

@@ -81,12 +81,35 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
   return table;
 }
 
+static bool hasMasks(AttentionOp op) { return !op.getMaskAttrs().empty(); }
+
+namespace {
+/// What an op uses at once, and what that takes.
+struct ClauseUse {
+  bool (*isUsed)(AttentionOp op);
+  ClauseRegisters registers;
+};
+} // namespace
+
+/// Where clauses take more than by themselves: beside the bounds of a row's
+/// keys.
+static const ClauseUse kGreedyUses[] = {
+    {[](AttentionOp op) { return op.getBias() && hasMasks(op); }, {38, 14}},
+    {[](AttentionOp op) {
+       int64_t columns = op.getDims().Dv;
+       return op.getAlibi() && hasMasks(op) && columns > 96 && columns <= 128;
+     },
+     {44, 0}},
+};
+
 int64_t mlir::fa::getClauseRegisters(AttentionOp op, int64_t rows) {
   int64_t most = 0;
-  for (const ClauseSupport &clause : getClauseSupport())
-    if (clause.isUsed(op))
-      most = std::max(most,
-                      clause.registers.fixed + clause.registers.perRow * rows);
+  auto take = [&](const auto &use) {
+    if (use.isUsed(op))
+      most = std::max(most, use.registers.fixed + use.registers.perRow * rows);
+  };
+  llvm::for_each(getClauseSupport(), take);
+  llvm::for_each(kGreedyUses, take);
   return most;
 }
 

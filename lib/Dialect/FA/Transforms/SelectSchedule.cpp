@@ -369,8 +369,6 @@ static LogicalResult checkMemorySpaces(AttentionOp op) {
   return success();
 }
 
-/// Keys that are wrong by themselves, whatever the target has.
-static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
 /// Keys of programs with producers, of which there is one: what they need.
 static LogicalResult checkProducerKeys(AttentionOp op, ScheduleAttr given,
                                        const TargetInfo &target) {
@@ -396,6 +394,8 @@ static LogicalResult checkProducerKeys(AttentionOp op, ScheduleAttr given,
   return success();
 }
 
+/// Keys that are wrong by themselves, whatever the target has.
+static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
                                const TargetInfo &target) {
   auto require = [&](std::optional<int64_t> value, StringRef key,
                      int64_t divisor, int64_t least) -> LogicalResult {

@@ -256,6 +256,154 @@ TEST(Convert, integersBeyond53BitsRoundAsTheyAreTold) {
     }
 }
 
+/// The narrow patterns and the f32 of mixed precision: zeros, subnormals, ties,
+/// the largest, infinities and NaNs, of both signs.
+constexpr uint32_t kNarrow[] = {0x0000, 0x8000, 0x0001, 0x8001, 0x007F, 0x03FF,
+                                0x0400, 0x8080, 0x3C00, 0xBC01, 0x3F80, 0xBF81,
+                                0x7BFF, 0xFF7F, 0x7C00, 0xFC00, 0x7F80, 0xFF80,
+                                0x7E00, 0xFFC1, 0x7C01};
+constexpr uint32_t kWide[] = {0x00000000, 0x80000000, 0x00000001, 0x807FFFFF,
+                              0x33000000, 0xB3000001, 0x3F800000, 0xBF800001,
+                              0x4B000001, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000,
+                              0xFF800000, 0x7FC00000, 0x7F800001};
+
+/// `op` of mixed precision by the host, after the format's own definition.
+uint32_t mixed(char op, int rounding, bool saturates, const FloatFormat &format,
+               uint32_t a, uint32_t b, uint32_t c) {
+  volatile float x = float(format.value(a)), y = float(format.value(b)),
+                 z = asFloat(c), r;
+  std::fesetround(rounding);
+  r = op == 'a' ? x + z : op == 's' ? x - z : std::fma(x, y, z);
+  std::fesetround(FE_TONEAREST);
+  float result = r;
+  if (saturates)
+    result = result > 0 ? std::fmin(result, 1.0f) : 0.0f;
+  return std::isnan(result) ? 0x7FFFFFFF : bits(result);
+}
+
+/// The opcodes of one operation, one a rounding, and what each lane gives.
+void checkMixed(const std::string &name, bool saturates,
+                const FloatFormat &format, const std::array<Words, 4> &in) {
+  const std::pair<std::string, int> kModes[] = {{".rn", FE_TONEAREST},
+                                                {".rz", FE_TOWARDZERO},
+                                                {".rm", FE_DOWNWARD},
+                                                {".rp", FE_UPWARD}};
+  std::string ending =
+      (saturates ? ".sat.f32." : ".f32.") + std::string(format.name);
+  // The upper halves are none of theirs.
+  std::string body = "mov.b32 {%h0, %h1}, %in0;";
+  for (int n = 0; n < 4; ++n)
+    body += name + kModes[n].first + ending + " %out" + std::to_string(n) +
+            (name == "fma" ? ", %h0, %h1, %in1;" : ", %h0, %in1;");
+  Snippet r = run(body, in);
+  ASSERT_RUNS(r);
+  for (int n = 0; n < 4; ++n)
+    for (uint32_t l = 0; l < 32; ++l)
+      EXPECT_EQ(r.out[n][l], mixed(name[0], kModes[n].second, saturates, format,
+                                   in[0][l] & 0xFFFF, in[0][l] >> 16, in[1][l]))
+          << std::hex << name << kModes[n].first << ending << " " << in[0][l]
+          << " " << in[1][l];
+}
+
+TEST(MixedPrecision, widensAndRoundsOnce) {
+  std::array<Words, 4> in{};
+  uint32_t count = 0;
+  auto flush = [&] {
+    for (const char *name : {"add", "sub", "fma"})
+      for (bool saturates : {false, true}) {
+        checkMixed(name, saturates, kF16, in);
+        checkMixed(name, saturates, kBF16, in);
+      }
+  };
+  for (size_t a = 0; a < std::size(kNarrow); ++a)
+    for (uint32_t c : kWide) {
+      uint32_t b = kNarrow[(a * 5 + count) % std::size(kNarrow)];
+      in[0][count % 32] = kNarrow[a] | b << 16;
+      in[1][count % 32] = c;
+      if (++count % 32 == 0)
+        flush();
+    }
+  flush();
+}
+
+TEST(MixedPrecision, roundsToNearestWithoutAWord) {
+  std::array<Words, 4> in{};
+  in[0].fill(0x42003C01); // 3, and one unit above 1
+  in[1].fill(0x3F800000);
+  Snippet r = run("mov.b32 {%h0, %h1}, %in0; sub.f32.f16 %out0, %h1, %in1;"
+                  "add.sat.f32.f16 %out1, %h1, %in1; mov.b32 %f0, 0f33800000;"
+                  "add.f32.f16 %out2, %h0, %f0; add.f32.bf16 %out3, %h1, %in1;",
+                  in);
+  ASSERT_RUNS(r);
+  EXPECT_EQ(asFloat(r.out[0][7]), 2.0f);
+  EXPECT_EQ(asFloat(r.out[1][7]), 1.0f);
+  EXPECT_EQ(r.out[2][7], 0x3F802000u); // a tie goes to the even one
+  EXPECT_EQ(asFloat(r.out[3][7]), 33.0f);
+}
+
+TEST(MixedPrecision, hasNoOtherForms) {
+  for (const char *code :
+       {"add.ftz.f32.bf16 %f0, %h0, %f1;", "fma.f32.f16 %f0, %h0, %h1, %f1;",
+        "mul.rn.f32.f16 %f0, %h0, %f1;", "add.rn.rz.f32.f16 %f0, %h0, %f1;",
+        "fma.rn.relu.f32.bf16 %f0, %h0, %h1, %f1;",
+        "add.rn.f64.f32 %fd0, %f0, %fd1;"}) {
+    Snippet r = run(code);
+    ASSERT_EQ(r.report.status, Status::Invalid) << code;
+    std::string opcode = code;
+    opcode.resize(opcode.find(' '));
+    EXPECT_NE(r.report.diagnostics.at(0).str().find(
+                  "unsupported instruction '" + opcode + "'"),
+              std::string::npos)
+        << r.report.diagnostics.at(0).str();
+  }
+}
+
+TEST(Extreme, ofThreeNumbers) {
+  const Case kCases[] = {
+      {"max.f32 %out0, %in0, %in1, %in2;", bits(1), bits(-2), bits(3), bits(3)},
+      {"max.f32 %out0, %in0, %in1, %in2;", bits(1), bits(5), bits(3), bits(5)},
+      {"min.f32 %out0, %in0, %in1, %in2;", bits(1), bits(-2), bits(3),
+       bits(-2)},
+      {"min.f32 %out0, %in0, %in1, 0fC0A00000;", bits(1), bits(-2), 0,
+       bits(-5)},
+      {"max.f32 %out0, %in0, %in1, %in2;", 0x80000000, 0x80000000, 0, 0},
+      {"min.f32 %out0, %in0, %in1, %in2;", 0, 0x80000000, 0, 0x80000000},
+      // A NaN loses against a number, wherever it is.
+      {"max.f32 %out0, %in0, %in1, %in2;", 0x7FC00000, bits(-2), 0x7FC00000,
+       bits(-2)},
+      {"min.f32 %out0, %in0, %in1, %in2;", 0x7FC00000, 0xFFC00000, bits(4),
+       bits(4)},
+      {"min.f32 %out0, %in0, %in1, %in2;", 0x7FC00000, 0xFFC00000, 0x7F800001,
+       0x7FFFFFFF},
+      {"max.NaN.f32 %out0, %in0, %in1, %in2;", 0xFFC00000, bits(-2), bits(1),
+       0x7FFFFFFF},
+      {"min.NaN.f32 %out0, %in0, %in1, %in2;", bits(-2), bits(1), 0x7FC00000,
+       0x7FFFFFFF},
+      {"max.abs.f32 %out0, %in0, %in1, %in2;", bits(1), bits(-4), bits(3),
+       bits(4)},
+      {"min.abs.f32 %out0, %in0, %in1, %in2;", bits(-1), bits(-4), bits(3),
+       bits(1)},
+      {"max.NaN.abs.f32 %out0, %in0, %in1, %in2;", bits(1), 0xFFC00000,
+       bits(-3), 0x7FFFFFFF},
+      {"min.f32 %out0, %in0, %in1, %in2;", 0x00000001, bits(2), bits(3),
+       0x00000001},
+      {"min.ftz.f32 %out0, %in0, %in1, %in2;", bits(2), bits(3), 0x80000001,
+       0x80000000},
+      {"max.ftz.abs.f32 %out0, %in0, %in1, %in2;", 0x80000001, 0x00000002,
+       0x807FFFFF, 0},
+  };
+  for (const Case &c : kCases) {
+    std::array<Words, 4> in{};
+    in[0].fill(c.in0);
+    in[1].fill(c.in1);
+    in[2].fill(c.in2);
+    Snippet r = run(c.code, in);
+    ASSERT_RUNS(r);
+    for (uint32_t x : r.out[0])
+      EXPECT_EQ(x, c.want) << c.code;
+  }
+}
+
 TEST(Carry, isOfEachLaneAndUnderAGuard) {
   std::array<Words, 4> in{};
   for (uint32_t l = 0; l < 32; ++l)

@@ -66,6 +66,48 @@ TEST(Target, whatBlackwellAddsIsRefusedByName) {
   }
 }
 
+TEST(Target, mixedPrecisionIsOfTheTenthGeneration) {
+  for (const char *type : {"f16", "bf16"})
+    for (const char *form :
+         {"add.rn.f32.%", "sub.sat.f32.%", "add.f32.%", "fma.rp.sat.f32.%"}) {
+      std::string opcode = form;
+      opcode.replace(opcode.find('%'), 1, type);
+      std::string text = opcode + " %f1, %h1, ";
+      text += opcode[0] == 'f' ? "%h2, %f2;" : "%f2;";
+      for (const char *target : {"sm_80", "sm_90", "sm_90a"})
+        EXPECT_EQ(verdict("8.7", target, text),
+                  "test.ptx:9:1: error: '" + opcode +
+                      "' needs sm_100; this file is for " + target +
+                      " [decoder]");
+      for (const char *target : {"sm_100", "sm_103f", "sm_120"})
+        EXPECT_EQ(verdict("8.8", target, text), "") << text;
+    }
+}
+
+TEST(Target, extremesOfThreeAreOfTheTenthGeneration) {
+  for (const char *opcode : {"min.f32", "max.NaN.f32", "max.ftz.abs.f32"}) {
+    std::string text = opcode + std::string(" %f1, %f2, %f3, %f4;");
+    EXPECT_EQ(verdict("8.8", "sm_100", text), "");
+    EXPECT_EQ(verdict("8.8", "sm_90a", text),
+              "test.ptx:9:1: error: '" + std::string(opcode) +
+                  "' needs sm_100; this file is for sm_90a [decoder]");
+    EXPECT_EQ(verdict("8.7", "sm_120", text),
+              "test.ptx:9:1: error: '" + std::string(opcode) +
+                  "' needs PTX 8.8; this file is PTX 8.7 [decoder]");
+  }
+  // Two have no such needs, and there is no other number.
+  EXPECT_EQ(verdict("8.0", "sm_80", "max.NaN.f32 %f1, %f2, %f3;"), "");
+  EXPECT_EQ(verdict("8.8", "sm_100", "max.f32 %f1, %f2, %f3, %f4, %f5;"),
+            "test.ptx:9:1: error: 'max.f32' takes 3 operands, found 5 "
+            "[decoder]");
+  EXPECT_EQ(verdict("8.8", "sm_100", "max.abs.f32 %f1, %f2, %f3;"),
+            "test.ptx:9:1: error: 'max.abs.f32' takes 4 operands, found 3 "
+            "[decoder]");
+  EXPECT_EQ(verdict("8.8", "sm_100", "max.f16 %h1, %h2, %h3, %h4;"),
+            "test.ptx:9:1: error: 'max.f16' takes 3 operands, found 4 "
+            "[decoder]");
+}
+
 TEST(Target, chipsAndVersionsThatDoNotGoTogether) {
   EXPECT_EQ(verdict("7.0", "sm_90", ""), "test.ptx:2:9: error: PTX 7.0 does "
                                          "not know sm_90; 7.8 does [decoder]");
@@ -101,11 +143,21 @@ TEST(Types, registersThatAnOperandCannotName) {
       {"mov.f32 %f1, %u1;",
        "'%u1' is a register of .u32; this operand is .f32"},
       {"add.f32 %f1, %fd1, %f2;", "'%fd1'"},
+      {"add.rn.f32.f16 %f1, %f2, %h1;",
+       "'%f2' is a register of .f32; this operand is .f16"},
+      {"sub.rn.f32.bf16 %f1, %h1, %h2;",
+       "'%h2' is a register of .b16; this operand is .f32"},
+      {"fma.rn.f32.bf16 %f1, %h1, %f1, %f2;",
+       "'%f1' is a register of .f32; this operand is .bf16"},
+      {"add.rn.f32.f16 %f1, 0f3F800000, %f2;", "a .f16 operand is a register"},
+      {"fma.rn.f16x2 %r1, %r2, %r3, 0x3C003C00;",
+       "a .f16x2 operand is a register"},
+      {"setp.lt.bf16 %p1, %h1, 0;", "a .bf16 operand is a register"},
   };
   for (const auto &c : kCases)
-    EXPECT_NE(verdict("8.0", "sm_80", c.text).find(c.message),
+    EXPECT_NE(verdict("8.6", "sm_100", c.text).find(c.message),
               std::string::npos)
-        << c.text << ": " << verdict("8.0", "sm_80", c.text);
+        << c.text << ": " << verdict("8.6", "sm_100", c.text);
 }
 
 TEST(Types, registersThatItMayName) {

@@ -422,6 +422,9 @@ uint32_t FunctionDecoder::anySource(const Operand &o, bool wideImmediate,
   uint64_t bits = uint64_t(o.value);
   if (o.negated)
     fail(o.at, "'!' is not allowed here");
+  bool isHalf = operandType.starts_with("f16") || operandType.starts_with("bf");
+  if (isHalf && o.kind != Operand::Name)
+    fail(o.at, "a ." + std::string(operandType) + " operand is a register");
   switch (o.kind) {
   case Operand::Integer:
     return constant(bits, wideImmediate);
@@ -664,9 +667,11 @@ static std::string_view plainType(const OpcodeMatch &m, size_t i) {
   bool isField = (name == "bfe" && i >= 2) || (name == "bfi" && i >= 3);
   if (isCount || isAmount || isField)
     return "u32";
-  if (name == "slct" && i == 3)
-    return m.types[1];
-  return type;
+  if (name == "slct")
+    return i == 3 ? m.types[1] : type;
+  // Mixed precision: the factors, and the first summand, are the narrow ones.
+  bool isNarrow = i == 1 || (i == 2 && name == "fma");
+  return m.types.size() == 2 && isNarrow ? m.types[1] : type;
 }
 
 void FunctionDecoder::plainOperands(const Statement &s, const OpcodeMatch &m,
@@ -700,7 +705,7 @@ void FunctionDecoder::plainOperands(const Statement &s, const OpcodeMatch &m,
 }
 
 void FunctionDecoder::instruction(const Statement &s) {
-  const OpcodeMatch *m = opcodes.find(s.opcode);
+  const OpcodeMatch *m = opcodes.find(s.opcode, s.operands.size());
   if (!m)
     fail(s.at, "unsupported instruction " + quote(s.opcode));
   // The same opcode comes again and again.

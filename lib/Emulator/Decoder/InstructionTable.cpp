@@ -113,8 +113,9 @@ static bool wordsFit(const InstructionRow &row, const OpcodeMatch &m) {
   return true;
 }
 
-const OpcodeMatch *OpcodeTable::find(std::string_view opcode) {
-  auto known = cache.find(opcode);
+const OpcodeMatch *OpcodeTable::find(std::string_view opcode, size_t operands) {
+  std::pair key(opcode, operands);
+  auto known = cache.find(key);
   if (known != cache.end())
     return known->second.row ? &known->second : nullptr;
   OpcodeMatch m;
@@ -133,12 +134,18 @@ const OpcodeMatch *OpcodeTable::find(std::string_view opcode) {
     m.mods |= modifierBit(word);
   }
   const auto &rows = instructionRows();
-  for (size_t i = 0; i < rows.size() && !m.row; ++i)
-    if (mnemonic == rows[i].mnemonic && typesFit(rows[i].types, m.types) &&
-        wordsFit(rows[i], m)) {
-      m.row = &rows[i];
-      m.index = uint16_t(i);
-    }
-  auto &entry = cache.emplace(opcode, std::move(m)).first->second;
+  bool isExact = false;
+  for (size_t i = 0; i < rows.size() && !isExact; ++i) {
+    if (mnemonic != rows[i].mnemonic || !typesFit(rows[i].types, m.types) ||
+        !wordsFit(rows[i], m))
+      continue;
+    std::string_view pattern = rows[i].operands;
+    isExact = pattern.starts_with("@") || pattern.size() == operands;
+    if (m.row && !isExact)
+      continue;
+    m.row = &rows[i];
+    m.index = uint16_t(i);
+  }
+  auto &entry = cache.emplace(key, std::move(m)).first->second;
   return entry.row ? &entry : nullptr;
 }

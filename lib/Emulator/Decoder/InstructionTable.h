@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Takes an opcode apart and finds its row of Instructions.def. Looking up the
-// same word twice costs one hash look-up.
+// Takes an opcode apart and finds its row of Instructions.def. What was found
+// is kept for the next time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_LIB_EMULATOR_DECODER_INSTRUCTIONTABLE_H
@@ -14,8 +14,9 @@
 
 #include "Code.h"
 
+#include <map>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 namespace ptxvm {
 
@@ -50,11 +51,12 @@ struct OpcodeMatch {
 
 class OpcodeTable {
 public:
-  /// Null when no row fits. The word must outlive the table.
-  const OpcodeMatch *find(std::string_view opcode);
+  /// Null when no row fits. Of rows that differ in their operands alone the one
+  /// that takes so many, else the first. The word must outlive the table.
+  const OpcodeMatch *find(std::string_view opcode, size_t operands);
 
 private:
-  std::unordered_map<std::string_view, OpcodeMatch> cache;
+  std::map<std::pair<std::string_view, size_t>, OpcodeMatch> cache;
 };
 
 } // namespace ptxvm

@@ -17,7 +17,7 @@ using namespace ptxvm;
 namespace {
 /// Chips, by suffix: a number means that one and all later ones.
 struct Requirement {
-  const char *mnemonic; ///< null: of any
+  const char *mnemonic; ///< or the handler of a form; null: of any
   const char *words;    ///< all of them, types included
   unsigned sm;
   /// 0; 'a': only chips with the suffix; 'h': sm_90a alone.
@@ -152,6 +152,12 @@ constexpr Requirement kRequirements[] = {
     {"ex2", "f16x2", 75, 0, 70},
     {"ex2", "bf16", 90, 0, 78},
     {"ex2", "bf16x2", 90, 0, 78},
+    {"add", "f32,f16", 100, 0, 86},
+    {"add", "f32,bf16", 100, 0, 86},
+    {"sub", "f32,f16", 100, 0, 86},
+    {"sub", "f32,bf16", 100, 0, 86},
+    {"fma", "f32,f16", 100, 0, 86},
+    {"fma", "f32,bf16", 100, 0, 86},
     {"add", "bf16", 90, 0, 78},
     {"add", "bf16x2", 90, 0, 78},
     {"sub", "bf16", 90, 0, 78},
@@ -169,6 +175,10 @@ constexpr Requirement kRequirements[] = {
     {"abs", "f16", 75, 0, 65},
     {"abs", "f16x2", 75, 0, 65},
     {nullptr, "f32x2", 100, 0, 86},
+    {"min3_f32", "", 100, 0, 88},
+    {"min3_abs_f32", "", 100, 0, 88},
+    {"max3_f32", "", 100, 0, 88},
+    {"max3_abs_f32", "", 100, 0, 88},
     {"min", "f16", 80, 0, 70},
     {"min", "f16x2", 80, 0, 70},
     {"min", "bf16", 80, 0, 70},
@@ -298,8 +308,10 @@ std::optional<std::string> ptxvm::checkTarget(const Target &target,
                                               std::string_view opcode,
                                               const OpcodeMatch &m) {
   for (const Requirement &r : kRequirements) {
-    if ((r.mnemonic && m.row->mnemonic != std::string_view(r.mnemonic)) ||
-        !hasAll(m, r.words))
+    bool isOther = r.mnemonic &&
+                   m.row->mnemonic != std::string_view(r.mnemonic) &&
+                   m.row->handler != std::string_view(r.mnemonic);
+    if (isOther || !hasAll(m, r.words))
       continue;
     bool fits = target.sm >= r.sm;
     if (r.kind == 'h')

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// .rz, .rm and .rp of f32 and f64: the host's rounding mode is set around the
-// operation. This file is compiled with -frounding-math and not vectorised.
+// .rz, .rm and .rp of f32 (with mixed precision) and f64: the host's rounding
+// mode is set around the operation. This file is compiled with -frounding-math
+// and not vectorised.
 //
 //===----------------------------------------------------------------------===//
 #include "Handlers.h"
@@ -75,6 +76,14 @@ void ptxvm::addDirectedRounding(HandlerList &list) {
       SLOW("rcp_f64_slow", double, 1 / x),
       SLOW("sqrt_f64_slow", double, std::sqrt(x)),
       SLOW("fma_f32_slow", float, std::fma(x, y, z)),
+      SLOW("add_f32_f16_slow", float, halfToFloat(bitsOf(x)) + y),
+      SLOW("sub_f32_f16_slow", float, halfToFloat(bitsOf(x)) - y),
+      SLOW("fma_f32_f16_slow", float,
+           std::fma(halfToFloat(bitsOf(x)), halfToFloat(bitsOf(y)), z)),
+      SLOW("add_f32_bf16_slow", float, bfloatToFloat(bitsOf(x)) + y),
+      SLOW("sub_f32_bf16_slow", float, bfloatToFloat(bitsOf(x)) - y),
+      SLOW("fma_f32_bf16_slow", float,
+           std::fma(bfloatToFloat(bitsOf(x)), bfloatToFloat(bitsOf(y)), z)),
       SLOW("add_f64_slow", double, x + y),
       SLOW("sub_f64_slow", double, x - y),
       SLOW("mul_f64_slow", double, x *y),

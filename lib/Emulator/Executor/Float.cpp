@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// PTX ISA 9.1 sections 9.7.3 and 9.7.4 for round to nearest; the other modes
+// PTX ISA 9.1 sections 9.7.3 to 9.7.5 for round to nearest; the other modes
 // are in DirectedRounding.cpp. Compiled for each variant. A NaN result is the
 // canonical one.
 //
@@ -48,17 +48,22 @@ template <typename Op>
       w, i, [&](float x, float y) { return canonical(op(x, y)); });
 }
 
-Flow fmaF32(Warp &w, const Instruction &i) {
+/// `factor` makes an f32 of what the first two registers hold.
+template <typename Factor>
+[[gnu::always_inline]] inline Flow fmaF32(Warp &w, const Instruction &i,
+                                          Factor factor) {
   bool sat = i.mods & mod::sat_;
   if (i.mods & mod::ftz_)
     return ternary<float, float, float, float>(
         w, i, [=](float x, float y, float z) {
-          float r = flush(__builtin_fmaf(flush(x), flush(y), flush(z)));
+          float r =
+              __builtin_fmaf(flush(factor(x)), flush(factor(y)), flush(z));
+          r = flush(r);
           return sat ? saturate(r) : canonical(r);
         });
   return ternary<float, float, float, float>(
       w, i, [=](float x, float y, float z) {
-        float r = __builtin_fmaf(x, y, z);
+        float r = __builtin_fmaf(factor(x), factor(y), z);
         return sat ? saturate(r) : canonical(r);
       });
 }
@@ -146,6 +151,21 @@ template <bool IsMax> Flow extremeF32(Warp &w, const Instruction &i) {
     return extreme<IsMax>(x, y, propagate, kNaN32);
   });
 }
+
+/// Of three; `kept` are their bits that count, without the sign for .abs.
+template <bool IsMax, uint32_t kept = ~0u>
+Flow extremeOf3F32(Warp &w, const Instruction &i) {
+  bool propagate = i.mods & mod::NaN_, ftz = i.mods & mod::ftz_;
+  return ternary<float, float, float, float>(
+      w, i, [=](float x, float y, float z) {
+        auto read = [=](float v) {
+          return floatOf(bitsOf(ftz ? flush(v) : v) & kept);
+        };
+        float r = extreme<IsMax>(read(x), read(y), propagate, kNaN32);
+        return extreme<IsMax>(r, read(z), propagate, kNaN32);
+      });
+}
+
 /// .xorsign.abs: of the magnitudes, with the product's sign.
 template <bool IsMax> Flow extremeXorF32(Warp &w, const Instruction &i) {
   bool propagate = i.mods & mod::NaN_, ftz = i.mods & mod::ftz_;
@@ -202,6 +222,8 @@ template <typename Op>
   HANDLER(name, {                                                              \
     return binaryF32x2(w, i, [](float x, float y) { return expr; });           \
   })
+#define FMA(name, factor)                                                      \
+  HANDLER(name, { return fmaF32(w, i, [](float x) { return factor; }); })
 #define F64(name, expr)                                                        \
   HANDLER(name, {                                                              \
     return binary<double, double, double>(                                     \
@@ -215,6 +237,13 @@ void ptxvm::FA_ISA::addFloat(HandlerList &list) {
       F32("add_f32", x + y),
       F32("sub_f32", x - y),
       F32("mul_f32", x * y),
+      // Mixed precision, section 9.7.5.
+      F32("add_f32_f16", halfToFloat(bitsOf(x)) + y),
+      F32("sub_f32_f16", halfToFloat(bitsOf(x)) - y),
+      F32("add_f32_bf16", bfloatToFloat(bitsOf(x)) + y),
+      F32("sub_f32_bf16", bfloatToFloat(bitsOf(x)) - y),
+      FMA("fma_f32_f16", halfToFloat(bitsOf(x))),
+      FMA("fma_f32_bf16", bfloatToFloat(bitsOf(x))),
       F32X2("add_f32x2", x + y),
       F32X2("sub_f32x2", x - y),
       F32X2("mul_f32x2", x * y),
@@ -223,7 +252,7 @@ void ptxvm::FA_ISA::addFloat(HandlerList &list) {
       F64("sub_f64", x - y),
       F64("mul_f64", x * y),
       F64("div_f64", x / y),
-      {"fma_f32", fmaF32},
+      FMA("fma_f32", x),
       {"div_f32", divF32},
       HANDLER("fma_f64",
               {
@@ -234,6 +263,10 @@ void ptxvm::FA_ISA::addFloat(HandlerList &list) {
               }),
       {"min_f32", extremeF32<false>},
       {"max_f32", extremeF32<true>},
+      {"min3_f32", extremeOf3F32<false>},
+      {"max3_f32", extremeOf3F32<true>},
+      {"min3_abs_f32", extremeOf3F32<false, 0x7FFFFFFF>},
+      {"max3_abs_f32", extremeOf3F32<true, 0x7FFFFFFF>},
       {"min_xor_f32", extremeXorF32<false>},
       {"max_xor_f32", extremeXorF32<true>},
       {"min_f64", extremeF64<false>},

@@ -145,7 +145,7 @@ private:
   LogicalResult emitWarpRoles(WarpRolesOp op);
   LogicalResult emitRolesTogether(WarpRolesOp op, unsigned begin, unsigned end);
   LogicalResult emitRole(WarpRolesOp op, unsigned role, Block &body);
-  Block *branchForWarps(int64_t first, int64_t count);
+  Block *branchForWarps(Value number, int64_t unit, int64_t first, int64_t end);
   LogicalResult emitAnyNoted(AnyNotedOp op);
   LogicalResult emitInitBarriers(InitBarriersOp op);
   LogicalResult emitArrive(ArriveOp op);

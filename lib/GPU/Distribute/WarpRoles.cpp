@@ -48,7 +48,8 @@ LogicalResult LaneEmitter::emitWarpRoles(WarpRolesOp op) {
 LogicalResult LaneEmitter::emitRolesTogether(WarpRolesOp op, unsigned begin,
                                              unsigned end) {
   int64_t first = op.getFirstWarp(begin);
-  Block *all = branchForWarps(first, op.getFirstWarp(end) - first);
+  Block *all =
+      branchForWarps(atTop.thread, kWarpSize, first, op.getFirstWarp(end));
   b.setInsertionPoint(all->getTerminator());
   if (op.getRegisters()) {
     int64_t number = (*op.getRegisters())[begin];
@@ -57,25 +58,31 @@ LogicalResult LaneEmitter::emitRolesTogether(WarpRolesOp op, unsigned begin,
   }
   if (end - begin == 1)
     return emitRole(op, begin, *all);
+  // From lane 0: ptxas sees that a warp stays together, and keeps the registers
+  // of others apart from it (else it spills at head dim 256).
+  Value warp = arith::DivUIOp::create(b, atTop.thread, constant(kWarpSize));
+  warp = arith::IndexCastOp::create(b, b.getI32Type(), warp);
+  warp = createShuffleIndex(b, op.getLoc(), warp, constantI32(0));
+  warp = arith::IndexCastOp::create(b, b.getIndexType(), warp);
   for (unsigned role = begin; role < end; ++role) {
     if (op.getRoles()[role].front().empty())
       continue;
     b.setInsertionPoint(all->getTerminator());
-    Block *body = branchForWarps(op.getFirstWarp(role), op.getWarps()[role]);
+    Block *body = branchForWarps(warp, /*unit=*/1, op.getFirstWarp(role),
+                                 op.getFirstWarp(role + 1));
     if (failed(emitRole(op, role, *body)))
       return failure();
   }
   return success();
 }
 
-/// Where `count` warps go, from warp `first` on.
-Block *LaneEmitter::branchForWarps(int64_t first, int64_t count) {
-  int64_t end = (first + count) * kWarpSize;
-  Value condition = less(atTop.thread, constant(end));
+/// Where warps [first, end) go; `number` counts a warp as `unit`.
+Block *LaneEmitter::branchForWarps(Value number, int64_t unit, int64_t first,
+                                   int64_t end) {
+  Value condition = less(number, constant(end * unit));
   if (first != 0) {
-    Value isAbove =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::sge, atTop.thread,
-                              constant(first * kWarpSize));
+    Value isAbove = arith::CmpIOp::create(b, arith::CmpIPredicate::sge, number,
+                                          constant(first * unit));
     condition = arith::AndIOp::create(b, isAbove, condition);
   }
   return scf::IfOp::create(b, condition, /*withElseRegion=*/false).thenBlock();

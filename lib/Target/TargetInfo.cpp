@@ -17,6 +17,8 @@
 //  - mma.sync, ldmatrix, cp.async, barrier.cluster, cp.async.bulk.tensor,
 //    mbarrier.try_wait, stmatrix, wgmma, setmaxnreg: PTX ISA 9.0, "Target ISA
 //    Notes" of each.
+//  - multiply-adds: fa/Support/SpeedOfLight.h has the rates of a whole chip and
+//    their sources. Chips of the same generation are taken to be alike.
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Target/TargetInfo.h"
@@ -46,16 +48,23 @@ constexpr MmaShape kMmaSm89[] = {
     {16, 8, 32, MmaElement::F8},
 };
 
-// name, features, mma, ldmatrix, cp.async, clusters and TMA, wgmma, shared of a
-// block, of an SM.
+// name, features, mma, ldmatrix, cp.async, clusters and TMA, wgmma,
+// multiply-adds, shared of a block, of an SM.
 const TargetInfo kTargets[] = {
-    {"sm_80", "+ptx80", kMmaSm80, true, true, false, false, 163_KiB, 164_KiB},
-    {"sm_86", "+ptx80", kMmaSm80, true, true, false, false, 99_KiB, 100_KiB},
-    {"sm_87", "+ptx80", kMmaSm80, true, true, false, false, 163_KiB, 164_KiB},
-    {"sm_89", "+ptx80", kMmaSm89, true, true, false, false, 99_KiB, 100_KiB},
-    {"sm_90", "+ptx80", kMmaSm89, true, true, true, false, 227_KiB, 228_KiB},
-    {"sm_90a", "+ptx80", kMmaSm89, true, true, true, true, 227_KiB, 228_KiB},
-    {"sm_120", "+ptx87", kMmaSm89, true, true, true, false, 99_KiB, 100_KiB},
+    {"sm_80", "+ptx80", kMmaSm80, true, true, false, false, 256, 163_KiB,
+     164_KiB},
+    {"sm_86", "+ptx80", kMmaSm80, true, true, false, false, 128, 99_KiB,
+     100_KiB},
+    {"sm_87", "+ptx80", kMmaSm80, true, true, false, false, 256, 163_KiB,
+     164_KiB},
+    {"sm_89", "+ptx80", kMmaSm89, true, true, false, false, 128, 99_KiB,
+     100_KiB},
+    {"sm_90", "+ptx80", kMmaSm89, true, true, true, false, 512, 227_KiB,
+     228_KiB},
+    {"sm_90a", "+ptx80", kMmaSm89, true, true, true, true, 512, 227_KiB,
+     228_KiB},
+    {"sm_120", "+ptx87", kMmaSm89, true, true, true, false, 128, 99_KiB,
+     100_KiB},
 };
 
 // Chips whose own matrix instructions have no stages yet. Their portable

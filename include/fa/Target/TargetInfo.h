@@ -84,6 +84,10 @@ struct TargetInfo {
   /// `wgmma` (products of a warpgroup) and `setmaxnreg`: they came together.
   bool hasWarpgroupProducts;
 
+  /// Multiply-adds of 16-bit floats, summed in f32, a clock, by the tensor core
+  /// of a quarter of a multiprocessor.
+  int64_t multiplyAdds;
+
   int64_t maxDynamicSharedBytes; ///< of one block, after opting in
   int64_t sharedBytesPerMultiprocessor;
 

@@ -36,7 +36,7 @@ bool isFAOp(Operation *op) {
 /// A word of the tile program, as opposed to attention itself.
 bool isTileOp(Operation *op) {
   return isa<LoadTileOp, GatherOp, MinMaxOp, StoreTileOp, TileIndexOp, RowSumOp,
-             NoteRowsOp, AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp,
+             Exp2Op, NoteRowsOp, AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp,
              PairsAlignedOp, CommitCopiesOp, WaitCopiesOp, TraceStateOp,
              WarpRolesOp, InitBarriersOp, ArriveOp, WaitBarrierOp, TensorMapOp,
              HasTensorMapOp, BulkCopyOp, FenceAsyncOp, IssueProductOp,

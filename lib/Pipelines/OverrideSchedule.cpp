@@ -34,7 +34,7 @@ constexpr Key kKeys[] = {
     {"tile_q", true},      {"tile_kv", true},   {"warps", true},
     {"stages", true},      {"state", false},    {"splits", true},
     {"query", false},      {"pingpong", false}, {"producers", true},
-    {"persistent", false}, {"cluster", true}};
+    {"persistent", false}, {"cluster", true},   {"polynomial", true}};
 
 bool isWord(StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) {
@@ -118,7 +118,8 @@ ScheduleAttr merge(ScheduleAttr base, ScheduleAttr over) {
                            pick(base.getPingpong(), over.getPingpong()),
                            pick(base.getProducers(), over.getProducers()),
                            pick(base.getPersistent(), over.getPersistent()),
-                           pick(base.getCluster(), over.getCluster()));
+                           pick(base.getCluster(), over.getCluster()),
+                           pick(base.getPolynomial(), over.getPolynomial()));
 }
 
 struct OverrideSchedule final : impl::FAOverrideScheduleBase<OverrideSchedule> {

@@ -576,3 +576,45 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+// Of the four columns that a lane holds of a row, the first and the last are
+// polynomials; the two rows alike.
+#gl = #gpu.address_space<global>
+// CHECK-LABEL: gpu.func @exponentials
+gpu.module @m {
+  gpu.func @exponentials(%p: !llvm.ptr<1>, %n: i64) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %size = arith.index_cast %n : i64 to index
+    %X = fa.view %p sizes [%size] strides [%c16, %c1] : !llvm.ptr<1> to memref<?x16xf32, strided<[?, ?]>, #gl>
+    %x = fa.load_tile %X[%c0, %c0] : memref<?x16xf32, strided<[?, ?]>, #gl> -> vector<16x16xf32>
+    // CHECK: %[[Y:.*]] = arith.maximumf %{{.*}}, %[[LEAST:.*]] : f32
+    // CHECK: %[[T:.*]] = arith.addf %[[Y]], %[[SHIFT:.*]] : f32
+    // CHECK: %[[WHOLE:.*]] = arith.subf %[[T]], %[[SHIFT]]
+    // CHECK: %[[F:.*]] = arith.subf %[[Y]], %[[WHOLE]]
+    // CHECK: %[[P1:.*]] = math.fma %{{.*}}, %[[F]], %{{.*}} : f32
+    // CHECK: %[[P2:.*]] = math.fma %[[P1]], %[[F]], %{{.*}} : f32
+    // CHECK: %[[P3:.*]] = math.fma %[[P2]], %[[F]], %{{.*}} : f32
+    // CHECK: %[[P4:.*]] = math.fma %[[P3]], %[[F]], %{{.*}} : f32
+    // CHECK: %[[BITS:.*]] = arith.bitcast %[[T]] : f32 to i32
+    // CHECK: %[[MOVED:.*]] = arith.shli %[[BITS]], %c23_i32
+    // CHECK: %[[POWER:.*]] = arith.bitcast %[[MOVED]] : i32 to f32
+    // CHECK: arith.mulf %[[P4]], %[[POWER]]
+    // CHECK: math.exp2
+    // CHECK: arith.mulf
+    // CHECK: math.exp2
+    // CHECK-NOT: arith.mulf
+    // CHECK: math.exp2
+    // CHECK: arith.mulf
+    // CHECK: math.exp2
+    // CHECK: arith.mulf
+    // CHECK-NOT: math.exp2
+    // CHECK: llvm.store
+    %y = fa.exp2 %x polynomial 3 : vector<16x16xf32>
+    fa.store_tile %y, %X[%c0, %c0] : vector<16x16xf32>, memref<?x16xf32, strided<[?, ?]>, #gl>
+    gpu.return
+  }
+}

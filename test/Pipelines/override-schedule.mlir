@@ -6,17 +6,21 @@
 // RUN: not fa-opt %s --fa-override-schedule=schedule=tile_q=x 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not fa-opt %s --fa-override-schedule=schedule=warps=99999999999999999999 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: not fa-opt %s --fa-override-schedule=schedule=warps=4,warps=8 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: fa-opt %s --fa-override-schedule=schedule=polynomial=8 | FileCheck %s --check-prefix=SHARE
+// RUN: not fa-opt %s --fa-override-schedule=schedule=polynomial=-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not fa-opt %s --fa-override-schedule=schedule=pingpong=maybe 2>&1 | FileCheck %s --check-prefix=FLAG
 
 // The named keys are replaced, the others kept.
 // CHECK: fa.attention
 // CHECK-SAME: schedule = #fa.schedule<tile_q = 64, stages = 3, state = shared>
-// KEY: error: schedule: 'stage=3' sets no key; accepted: tile_q, tile_kv, warps, stages, state, splits, query, pingpong, producers, persistent, cluster
+// KEY: error: schedule: 'stage=3' sets no key; accepted: tile_q, tile_kv, warps, stages, state, splits, query, pingpong, producers, persistent, cluster, polynomial
 // FORM: error: schedule: 'stages' is not of the form KEY=V
 // EMPTY: error: schedule: '' sets no key
 // NUMBER: error: schedule: 'tile_q=x': tile_q takes a whole number, found x
 // LARGE: error: schedule: 'warps=99999999999999999999': warps takes a whole number, found 99999999999999999999
 // TWICE: error: schedule: 'warps=8': warps is set twice
+// SHARE: schedule = #fa.schedule<tile_q = 64, stages = 2, polynomial = 8>
+// NEGATIVE: error: schedule: 'polynomial=-2': schedule key 'polynomial' must be between 0 and 65536, found -2
 // FLAG: error: schedule: 'pingpong=maybe': expected true or false
 // VALUE: error: schedule: 'state=disk': {{.*}}registers
 func.func @f(%q: tensor<1x1x16x16xf16>) -> tensor<1x1x16x16xf16> {

@@ -134,6 +134,7 @@ Configuration::Configuration(uint64_t seed) : seed(seed) {
   pick(KVHeads, 1);
   pick(Queries, 70);
   pick(Keys, 90);
+  maybe(Polynomial, 4, 4);
 }
 
 Form Configuration::form() const {
@@ -192,6 +193,8 @@ Form Configuration::form() const {
   int64_t largest = form.type == "f32" ? 2 : 3;
   form.schedule = std::string(tiles[c[Target]][std::min(c[Tiles], largest)]) +
                   (c[State] ? ",state=shared" : "");
+  if (c[Polynomial] && form.type != "f32")
+    form.schedule += ",polynomial=" + std::to_string(c[Polynomial]);
   return form;
 }
 

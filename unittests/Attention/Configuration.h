@@ -65,6 +65,7 @@ private:
     KVHeads,
     Queries,
     Keys,
+    Polynomial,
     NumQuestions
   };
   int64_t operator[](Question question) const {

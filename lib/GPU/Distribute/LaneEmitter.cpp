@@ -352,6 +352,7 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
       .Case([&](StoreTileOp op) { return emitStoreTile(op); })
       .Case([&](TileIndexOp op) { return emitTileIndex(op); })
       .Case([&](RowSumOp op) { return emitRowSum(op); })
+      .Case([&](Exp2Op op) { return emitExp2(op); })
       .Case([&](NoteRowsOp op) { return emitNoteRows(op); })
       .Case([&](AnyNotedOp op) { return emitAnyNoted(op); })
       .Case([&](WarpRolesOp op) { return emitWarpRoles(op); })

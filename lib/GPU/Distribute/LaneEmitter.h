@@ -7,8 +7,8 @@
 // vector type becomes the list of values that one lane holds of it (LaneShare,
 // MMALayout.h); the type alone decides the layout, so block arguments need no
 // annotation. Ops without vectors stay where they are. Each family of ops has
-// a file of its own: Elementwise, Reduction, Contraction, FmaContraction,
-// GlobalTile, WorkgroupTile, CopyTile.
+// a file of its own: Elementwise, Exponentials, Reduction, Contraction,
+// FmaContraction, GlobalTile, WorkgroupTile, CopyTile.
 //===----------------------------------------------------------------------===//
 
 #ifndef FA_LIB_GPU_DISTRIBUTE_LANEEMITTER_H
@@ -91,6 +91,9 @@ private:
 
   /// Whether an op on the columns of a tile is written with constants for them.
   static bool comparesColumns(Operation *op);
+
+  // Exponentials.cpp
+  LogicalResult emitExp2(Exp2Op op);
 
   // LateTiles.cpp
   /// A tile whose elements are emitted one by one, where they are used.

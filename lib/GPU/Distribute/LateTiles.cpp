@@ -31,7 +31,8 @@ bool LaneEmitter::mayBeLate(Operation *op) const {
       op->getOperands(), [&](Value operand) { return late.contains(operand); });
   if (isa<GatherOp>(op))
     return continues;
-  if (!OpTrait::hasElementwiseMappableTraits(op) || comparesColumns(op))
+  if (!OpTrait::hasElementwiseMappableTraits(op) || comparesColumns(op) ||
+      isa<Exp2Op>(op))
     return false;
   auto element = cast<VectorType>(op->getResult(0).getType()).getElementType();
   bool isWide = element.isInteger(32) || element.isInteger(64);

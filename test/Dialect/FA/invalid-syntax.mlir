@@ -117,6 +117,11 @@ func.func @masks_other_attribute(%q: !t) {
 
 // -----
 
+// expected-error @below {{schedule key 'polynomial' must be between 0 and 65536, found -1}}
+#schedule_c1_polynomial = #fa.schedule<polynomial = -1>
+
+// -----
+
 // expected-error @below {{expected true or false}}
 // expected-error @below {{failed to parse FA_ScheduleAttr parameter 'pingpong'}}
 #schedule_flag = #fa.schedule<pingpong = 2>

@@ -117,6 +117,14 @@ func.func @row_sum_rows(%p: vector<16x8xf32>, %l: vector<32x4xf32>) {
 
 // -----
 
+func.func @exp2_share(%x: vector<16x8xf32>) {
+  // expected-error @below {{attribute 'polynomial' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  %p = fa.exp2 %x polynomial 0 : vector<16x8xf32>
+  return
+}
+
+// -----
+
 func.func @row_sum_columns(%p: vector<16x8xf32>, %l: vector<16x3xf32>) {
   // expected-error @below {{tile of 8 columns cannot be divided into 3 equal parts}}
   %s = fa.row_sum %p, %l : vector<16x8xf32>, vector<16x3xf32>

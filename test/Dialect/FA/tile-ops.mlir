@@ -36,6 +36,8 @@ func.func @rows(%base: i32, %p: vector<16x8xf32>, %l: vector<16x4xf32>, %c: vect
   %j = fa.tile_index %base dim 1 : vector<16x8xi32>
   // CHECK: fa.row_sum %{{.*}}, %{{.*}} : vector<16x8xf32>, vector<16x4xf32>
   %s = fa.row_sum %p, %l : vector<16x8xf32>, vector<16x4xf32>
+  // CHECK: fa.exp2 %{{.*}} polynomial 8 : vector<16x8xf32>
+  %w = fa.exp2 %p polynomial 8 : vector<16x8xf32>
   // CHECK: fa.note_rows %{{.*}}, %{{.*}} : vector<16xi1>
   %m = fa.note_rows %c, %n : vector<16xi1>
   // CHECK: fa.any_noted %{{.*}}

@@ -228,7 +228,7 @@ LogicalResult ScheduleAttr::verify(
     std::optional<int64_t> stages, std::optional<StateKind>,
     std::optional<int64_t> splits, std::optional<QueryKind>,
     std::optional<bool>, std::optional<int64_t> producers, std::optional<bool>,
-    std::optional<int64_t> cluster) {
+    std::optional<int64_t> cluster, std::optional<int64_t> polynomial) {
   std::pair<StringRef, std::optional<int64_t>> keys[] = {{"tile_q", tileQ},
                                                          {"tile_kv", tileKV},
                                                          {"warps", warps},
@@ -245,5 +245,8 @@ LogicalResult ScheduleAttr::verify(
   if (cluster && *cluster != 1 && *cluster != 2)
     return emitError() << "schedule key 'cluster' must be 1 or 2, found "
                        << *cluster;
+  if (polynomial && (*polynomial < 0 || *polynomial > kMaxScheduleKey))
+    return emitError() << "schedule key 'polynomial' must be between 0 and "
+                       << kMaxScheduleKey << ", found " << *polynomial;
   return success();
 }

@@ -188,7 +188,8 @@ Value AttentionTiler::emitStep(const BlockContext &block, Value keyBlock,
 
   Value oldMax = readState(block.max);
   SoftmaxStep step = emitSoftmaxStep(b, scores, oldMax, block.clauses.scale,
-                                     hasColdPath, block.dropout.getLift());
+                                     hasColdPath, block.dropout.getLift(),
+                                     schedule.getPolynomial().value_or(0));
   writeState(step.max, block.max);
 
   Value oldSum = readState(block.sum);

@@ -134,7 +134,8 @@ static Value emitReference(TileBuilder &b, Value max) {
 
 SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
                                       Value oldMax, const ScoreScale &scale,
-                                      bool hasColdPath, float lift) {
+                                      bool hasColdPath, float lift,
+                                      int64_t polynomial) {
   auto tile = cast<VectorType>(scores.getType());
   auto rows = cast<VectorType>(oldMax.getType());
   Value negativeInfinity = b.splat(rows, -kInfinity);
@@ -163,7 +164,9 @@ SoftmaxStep mlir::fa::emitSoftmaxStep(TileBuilder &b, Value scores,
       b.spreadRows(b.create<arith::NegFOp>(reference), tile.getDimSize(1));
   Value exponent =
       b.create<math::FmaOp>(base, b.spread(multiplier, tile), minusReference);
-  Value weights = b.create<math::Exp2Op>(exponent);
+  Value weights = polynomial == 0
+                      ? b.create<math::Exp2Op>(exponent).getResult()
+                      : b.create<Exp2Op>(tile, exponent, polynomial);
 
   // a = 2^(r_old - r).
   Value rescale =

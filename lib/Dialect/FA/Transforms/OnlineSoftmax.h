@@ -105,10 +105,11 @@ struct SoftmaxStep {
 /// Emits the step from `oldMax` (r of each row) over a tile of scores whose
 /// hidden elements are -inf; with or without the cold path. r is `lift` below
 /// the largest score, so that weights reach 2^lift; u / l and r + log2 l do not
-/// depend on it.
+/// depend on it. One of `polynomial` weights is a polynomial (fa.exp2); 0: none
+/// is.
 SoftmaxStep emitSoftmaxStep(TileBuilder &b, Value scores, Value oldMax,
                             const ScoreScale &scale, bool hasColdPath,
-                            float lift);
+                            float lift, int64_t polynomial);
 
 /// What one key gives, in vectors of rows.
 struct KeyStep {

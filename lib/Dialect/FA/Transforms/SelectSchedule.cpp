@@ -17,6 +17,9 @@
 // fit the choice takes the first that leaves room for what the clauses of the
 // op need beside; a schedule that is given is not refused for them.
 //
+// Exponentials by polynomial are chosen where fa/Target/LoopModel.h shows a
+// gain, which is nowhere on the targets served (docs/Rationale.md).
+//
 //===----------------------------------------------------------------------===//
 
 #include "AttentionFacts.h"
@@ -28,6 +31,7 @@
 #include "fa/Dialect/FA/Transforms/Transforms.h"
 #include "fa/Support/Manifest.h"
 #include "fa/Support/TensorMap.h"
+#include "fa/Target/LoopModel.h"
 #include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -424,6 +428,11 @@ static LogicalResult checkKeys(AttentionOp op, ScheduleAttr given,
     return op.emitOpError("schedule key query = registers needs operands of "
                           "16 bits, found ")
            << element << "; query = shared is compiled";
+  if (given.getPolynomial().value_or(0) != 0 && element.isF32())
+    return op.emitOpError("schedule key polynomial = ")
+           << *given.getPolynomial()
+           << " needs operands of 16 bits, found f32; polynomial = 0 is "
+              "compiled";
   if (given.getTileQ() && given.getWarps() &&
       *given.getTileQ() % (kProductRows * *given.getWarps()) != 0)
     return op.emitOpError("schedule key tile_q = ")
@@ -480,6 +489,12 @@ static double getExcess(const Plan &plan, const HeadDims &dims,
   return std::max(shared, registers);
 }
 
+/// The schedule that leaves everything to the choice.
+static ScheduleAttr getOpenSchedule(MLIRContext *context) {
+  return ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {},
+                           {});
+}
+
 /// Says what the schedule needs, what there is and what would fit.
 static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
                                   const HeadDims &dims,
@@ -506,9 +521,8 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
   ScheduleAttr placements = ScheduleAttr::get(
       context, {}, {}, {}, {}, given.getState(), {}, given.getQuery(),
       given.getPingpong(), given.getProducers(), given.getPersistent(),
-      given.getCluster());
-  ScheduleAttr nothing =
-      ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+      given.getCluster(), {});
+  ScheduleAttr nothing = getOpenSchedule(context);
   for (ScheduleAttr keys : {placements, nothing}) {
     if (std::optional<Plan> other = findPlan(op, keys, dims, target)) {
       error << "; ";
@@ -517,6 +531,25 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
     }
   }
   return error << "; no schedule fits";
+}
+
+/// Of how many exponentials one is a polynomial; 0: of none.
+static FailureOr<int64_t> selectPolynomial(AttentionOp op, ScheduleAttr given,
+                                           const Plan &plan,
+                                           const HeadDims &dims,
+                                           const TargetInfo &target) {
+  int64_t columns = plan.tileKV / kLanesPerRow;
+  if (!given.getPolynomial())
+    return dims.bytesPerElement != 2
+               ? 0
+               : std::min(columns, choosePolynomial(estimateLoopCosts(
+                                       target, dims.d, dims.dv)));
+  if (*given.getPolynomial() > columns)
+    return op.emitOpError("schedule key polynomial = ")
+           << *given.getPolynomial() << " exceeds the " << columns
+           << " exponentials that a lane has of a row of tile_kv = "
+           << plan.tileKV;
+  return *given.getPolynomial();
 }
 
 //===----------------------------------------------------------------------===//
@@ -536,15 +569,17 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
                 llvm::divideCeil(element.getIntOrFloatBitWidth(), 8)};
   ScheduleAttr given = op.getScheduleAttr();
   if (!given)
-    given =
-        ScheduleAttr::get(context, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+    given = getOpenSchedule(context);
   if (failed(checkInstructions(op, target)) ||
       failed(checkKeys(op, given, target)))
     return failure();
   std::optional<Plan> plan = findPlan(op, given, dims, target);
   if (!plan)
     return reportMisfit(op, given, dims, target);
-  std::optional<int64_t> producers, cluster;
+  FailureOr<int64_t> share = selectPolynomial(op, given, *plan, dims, target);
+  if (failed(share))
+    return failure();
+  std::optional<int64_t> producers, cluster, polynomial;
   std::optional<bool> pingpong, persistent;
   if (plan->producers != 0) {
     producers = plan->producers;
@@ -554,9 +589,12 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
     if (plan->cluster != 1)
       cluster = plan->cluster;
   }
+  if (*share != 0)
+    polynomial = *share;
   return ScheduleAttr::get(context, plan->tileQ, plan->tileKV, plan->warps,
                            plan->stages, plan->state, plan->splits, plan->query,
-                           pingpong, producers, persistent, cluster);
+                           pingpong, producers, persistent, cluster,
+                           polynomial);
 }
 
 namespace {

@@ -32,6 +32,22 @@ func.func @too_many_warps(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
 
 // -----
 
+func.func @fewer_exponentials_of_a_row(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{schedule key polynomial = 25 exceeds the 24 exponentials that a lane has of a row of tile_kv = 96}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<polynomial = 25>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
+func.func @weights_of_f32(%q: tensor<1x8x?x64xf32>) -> tensor<1x8x?x64xf32> {
+  // expected-error @+1 {{schedule key polynomial = 8 needs operands of 16 bits, found f32; polynomial = 0 is compiled}}
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<polynomial = 8>} : tensor<1x8x?x64xf32>, tensor<1x8x?x64xf32>, tensor<1x8x?x64xf32> -> tensor<1x8x?x64xf32>
+  return %o : tensor<1x8x?x64xf32>
+}
+
+// -----
+
 func.func @rows_for_each_warp(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
   // expected-error @+1 {{schedule key tile_q = 64 must be a multiple of 128, 16 rows for each of 8 warps}}
   %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 64, warps = 8>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>

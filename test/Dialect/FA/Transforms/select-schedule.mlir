@@ -73,3 +73,15 @@ func.func @dense_mask(%q: tensor<1x1x?x64xf16>, %m: tensor<?xi1>) -> tensor<1x1x
   %o = fa.attention %q, %q, %q mask(%m : tensor<?xi1>) : tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16>, tensor<1x1x?x64xf16> -> tensor<1x1x?x64xf16>
   return %o : tensor<1x1x?x64xf16>
 }
+
+// -----
+
+// Exponentials are polynomials where the key says so.
+// CHECK-LABEL: func.func @polynomials
+// CHECK: query = shared, polynomial = 24>
+// CHECK: query = shared>
+func.func @polynomials(%q: tensor<1x8x?x64xf16>) -> (tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>) {
+  %o = fa.attention %q, %q, %q {schedule = #fa.schedule<polynomial = 24>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  %none = fa.attention %q, %q, %q {schedule = #fa.schedule<polynomial = 0>} : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o, %none : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>
+}

@@ -401,3 +401,24 @@ func.func @dynamic_heads(%q: !mem, %k: !mem, %o: !mem) {
   return
 }
 }
+
+// -----
+
+// Some exponentials of P by polynomial, in either loop; those of rows never.
+#schedule = #fa.schedule<tile_q = 64, tile_kv = 32, warps = 4, stages = 2, state = registers, polynomial = 8>
+!mem = memref<1x1x?x16xf16, strided<[?, ?, ?, ?], offset: ?>>
+module attributes {fa.target = "sm_80"} {
+// CHECK-LABEL: func.func @polynomials
+// CHECK:       scf.for
+// CHECK-NOT:     math.exp2 %{{.*}} : vector<64x32xf32>
+// CHECK:         fa.exp2 %{{.*}} polynomial 8 : vector<64x32xf32>
+// CHECK:         math.exp2 %{{.*}} : vector<64xf32>
+// CHECK:       scf.for
+// CHECK-NOT:     math.exp2 %{{.*}} : vector<64x32xf32>
+// CHECK:         fa.exp2 %{{.*}} polynomial 8 : vector<64x32xf32>
+// CHECK:         math.exp2 %{{.*}} : vector<64xf32>
+func.func @polynomials(%q: !mem, %o: !mem) {
+  fa.attention %q, %q, %q outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+}

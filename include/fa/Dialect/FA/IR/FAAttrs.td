@@ -93,8 +93,10 @@ def FA_ScheduleAttr : FA_Attr<"Schedule", "schedule"> {
     (where Q lives during the loop), `pingpong` (whether consumer warpgroups
     take turns), `producers`, warps beside those that only copy (0 or 4),
     `persistent` (whether a block of threads does one tile of the output after
-    the other, as many blocks as run at once), and `cluster` (how many blocks of
-    threads share the K and V that each of them fetches a part of, 1 or 2).
+    the other, as many blocks as run at once), `cluster` (how many blocks of
+    threads share the K and V that each of them fetches a part of, 1 or 2), and
+    `polynomial` (of how many exponentials one is a polynomial instead of an
+    instruction of its own; 0: of none).
 
     ```mlir
     #fa.schedule<tile_q = 128, tile_kv = 64, warps = 4, stages = 2, state = registers, splits = 1>
@@ -106,7 +108,8 @@ def FA_ScheduleAttr : FA_Attr<"Schedule", "schedule"> {
                         FA_Key<"int64_t">:$splits,
                         FA_Key<"::mlir::fa::QueryKind">:$query,
                         FA_Flag:$pingpong, FA_Key<"int64_t">:$producers,
-                        FA_Flag:$persistent, FA_Key<"int64_t">:$cluster);
+                        FA_Flag:$persistent, FA_Key<"int64_t">:$cluster,
+                        FA_Key<"int64_t">:$polynomial);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -153,6 +153,30 @@ def FA_RowSumOp : FA_Op<"row_sum", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let hasVerifier = 1;
 }
 
+def FA_Exp2Op
+    : FA_Op<"exp2",
+            !listconcat([Pure, SameOperandsAndResultType],
+                        ElementwiseMappable.traits)> {
+  let summary = "2^x, where some columns take a polynomial";
+  let description = [{
+    `math.exp2` is one instruction, of a unit that does 4 lanes a clock where
+    that of sums and products does 32. Of the columns that a lane holds of a
+    row, one of each `polynomial`, from the first on, takes sums and products
+    instead: for x up to 127 they give 2^x to 3e-6 of it, exactly where x is a
+    whole number, 0 below -126.5, and NaN of NaN.
+
+    ```mlir
+    %p = fa.exp2 %x polynomial 8 : vector<128x64xf32>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[2], [F32]>:$exponents,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$polynomial);
+  let results = (outs VectorOfRankAndType<[2], [F32]>:$result);
+  let assemblyFormat = [{
+    $exponents `polynomial` $polynomial attr-dict `:` type($result)
+  }];
+}
+
 def FA_ViewOp : FA_Op<"view", [Pure, AttrSizedOperandSegments]> {
   let summary = "a memref over a kernel's pointer, sizes and strides";
   let description = [{

@@ -115,15 +115,16 @@ def query_blocks(queries, tile_q):
     return [(first, min(tile_q, queries - first)) for first in starts]
 
 
-def bound_bytes(queries, keys, head_dim, tile_q, causal, heads=1):
+def bound_bytes(queries, keys, head_dim, tile_q, causal, heads=1, unit=1):
     """The least that must cross global memory: Q and O once, and K and V once
-    for each block of query rows, as far as one of its rows sees them."""
+    for each block of query rows, as far as one of its rows sees them, in whole
+    tiles of `unit` keys where they come as such."""
     rows_bytes = 2 * queries * head_dim * BYTES
-    seen = sum(
-        visible_keys(first, rows, keys, causal)
-        for first, rows in query_blocks(queries, tile_q)
-    )
-    return heads * (rows_bytes + 2 * seen * head_dim * BYTES)
+    moved = 0
+    for first, rows in query_blocks(queries, tile_q):
+        tiles = -(-visible_keys(first, rows, keys, causal) // unit)
+        moved += min(keys, tiles * unit)
+    return heads * (rows_bytes + 2 * moved * head_dim * BYTES)
 
 
 def needed_scores(queries, keys, tile_q, tile_kv, causal, heads=1):
@@ -198,7 +199,7 @@ class Bench:
         picked = "{tile_q}x{tile_kv}, {warps} warps, {stages} stages".format(**schedule)
         self.machine_code(case, picked)
         self.add(case, "shared memory", entry["shared_bytes"], "bytes", picked)
-        self.counts(case, source, schedule)
+        self.counts(case, source, entry)
         wall, processor = map(min, zip(*seconds))
         note = f"new processes, one thread, least of {len(seconds)}; "
         note += f"least processor time {processor:.2f} s"
@@ -301,8 +302,9 @@ class Bench:
         run(*command, *extents, *options)
         return json.loads(report.read_text())
 
-    def counts(self, case, source, schedule):
+    def counts(self, case, source, entry):
         """What the PTX machine counts on a result that the oracle checked."""
+        schedule = entry["attention"]["schedule"]
         tile_q, tile_kv = schedule["tile_q"], schedule["tile_kv"]
         length = counted_length(tile_q, tile_kv)
         counters = self.emulate(source, length, "--check")["counters"]
@@ -319,7 +321,12 @@ class Bench:
                 continue
             note = f"{shared[kind]['wavefronts']} wavefronts, {at}"
             self.add(case, figure, shared[kind]["conflicts"], "", note, at_most=0)
-        bound = bound_bytes(length, length, case.head_dim, tile_q, case.causal)
+        # A box is a whole tile.
+        has_boxes = any(p["kind"] == "tensormap" for p in entry["parameters"])
+        unit = tile_kv if has_boxes else 1
+        bound = bound_bytes(
+            length, length, case.head_dim, tile_q, case.causal, unit=unit
+        )
         moved = traffic["loaded_bytes"] + traffic["stored_bytes"]
         sectors = traffic["loaded_sectors"] + traffic["stored_sectors"]
         note = f"{moved} of {bound} bytes, {at}"

@@ -130,6 +130,64 @@ TEST(HopperCopies, WithoutMapsNothingIsFoundInAnyOrder) {
   expectNothingFound(trial.strides("query", {64 * 70, 64 * 70, 64, 1}), 5);
 }
 
+TEST(HopperCopies, TilesThatAMaskCutsComeWhole) {
+  // Two blocks of rows; the first one sees the keys [0, 95), of which the third
+  // tile has all but one.
+  Form form{.headDim = 64, .valueDim = 64, .clauses = kCausal};
+  for (const char *schedule : {kSmallTiles, "tile_q=64,tile_kv=32,"
+                                            "persistent=true"}) {
+    form.schedule = schedule;
+    Trial trial(form, {1, 1, 1, 70, 101});
+    RunResult result = trial.seed(10).run(countingEmulator());
+    EXPECT_EQ(counter(result, "async.copies"), 0);
+    EXPECT_EQ(counter(result, "shared.bulk_write.instructions"),
+              (1 + 2 * 3) + (1 + 2 * 4));
+    expectNothingFound(trial, 3);
+  }
+  // The tiles that the compiler picks, none of which ends with a block of rows.
+  for (int64_t headDim : {64, 128}) {
+    Form picked{.headDim = headDim,
+                .valueDim = headDim,
+                .clauses = "masks [#fa.causal<top_left>]",
+                .schedule = ""};
+    RunResult result =
+        Trial(picked, {1, 1, 1, 400, 400}).run(countingEmulator());
+    EXPECT_EQ(counter(result, "async.copies"), 0);
+  }
+}
+
+TEST(HopperCopies, SequencesUnderAMaskEndByLanes) {
+  Form form{.headDim = 64,
+            .valueDim = 64,
+            .clauses = "masks [#fa.causal<top_left>]",
+            .hasKVLengths = true};
+  auto copiesOf = [&](double length) {
+    Trial trial(form, {1, 1, 1, 128, 128});
+    trial.seed(11).set("kv_lengths", {length});
+    RunResult result = trial.run(countingEmulator());
+    return std::pair(counter(result, "async.copies"),
+                     counter(result, "shared.bulk_write.instructions"));
+  };
+  // The rows [0, 64) see two tiles, the others those that the sequence has.
+  EXPECT_EQ(copiesOf(128), std::pair(0.0, 2.0 + 2 * (2 + 4)));
+  EXPECT_EQ(copiesOf(96), std::pair(0.0, 2.0 + 2 * (2 + 3)));
+  auto [copies, boxes] = copiesOf(90);
+  EXPECT_GT(copies, 0);
+  EXPECT_EQ(boxes, 2 + 2 * (2 + 2));
+}
+
+TEST(HopperCopies, WhatAMaskHidesOfATileStaysWithoutEffect) {
+  // Key 95 comes to the rows [0, 64), which do not see it, in their last tile.
+  Form form{.headDim = 64, .valueDim = 64, .clauses = kCausal};
+  for (double hidden : {kNaN, kInf, 60000.0})
+    for (const char *role : {"key", "value"}) {
+      Trial trial(form, {1, 1, 1, 70, 101});
+      Values values = trial.seed(12).input(role).values();
+      std::fill_n(values.begin() + 95 * 64, 64, hidden);
+      expectNothingFound(trial.set(role, values), 2);
+    }
+}
+
 TEST(HopperCopies, WhatLiesBehindASequenceStaysThere) {
   Form form{.headDim = 64, .valueDim = 64, .hasKVLengths = true};
   constexpr int64_t keys = 101;

@@ -38,6 +38,10 @@ def test_bound_by_hand():
     # The causal blocks see 128, 256, 384 and 512 keys.
     assert attention.bound_bytes(512, 512, 64, 128, True) == 458752
     assert attention.bound_bytes(512, 512, 64, 128, True, heads=3) == 3 * 458752
+    # In tiles of 96 keys: 192, 288, 384 and, since there are no more, 512.
+    assert attention.bound_bytes(512, 512, 64, 128, True, unit=96) == 131072 + 256 * (
+        192 + 288 + 384 + 512
+    )
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -53,6 +57,14 @@ def test_bound_and_blocks_row_by_row(causal, queries, keys, tile_q, tile_kv):
     # Two bytes a number: Q and O, then K and V.
     expected = 2 * 64 * (2 * queries + 2 * len(seen))
     assert attention.bound_bytes(queries, keys, 64, tile_q, causal) == expected
+    # A key is there with each that shares its tile.
+    tiles = sum(
+        (block, j // tile_kv) in blocks
+        for block in {b for b, _ in blocks}
+        for j in range(keys)
+    )
+    in_tiles = attention.bound_bytes(queries, keys, 64, tile_q, causal, unit=tile_kv)
+    assert in_tiles == 2 * 64 * (2 * queries + 2 * tiles)
     needed = attention.needed_scores(queries, keys, tile_q, tile_kv, causal)
     assert needed == len(blocks) * tile_q * tile_kv
 

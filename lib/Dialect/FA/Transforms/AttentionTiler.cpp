@@ -211,6 +211,37 @@ Value AttentionTiler::emitPlane(Value memref, Value batch, Value head,
                                      strides);
 }
 
+/// The first rows of a plane.
+static Value emitFirstRows(TileBuilder &b, Value plane, OpFoldResult rows) {
+  Attribute zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  int64_t columns = cast<MemRefType>(plane.getType()).getDimSize(1);
+  return b.create<memref::SubViewOp>(
+      plane, ArrayRef<OpFoldResult>{zero, zero},
+      ArrayRef<OpFoldResult>{rows, b.getIndexAttr(columns)},
+      ArrayRef<OpFoldResult>{one, one});
+}
+
+/// K and V of this head, as far as some row sees keys. Where masks end that, it
+/// is the beginning of a plane that ends with the sequence: who copies whole
+/// tiles may copy what follows, too.
+void AttentionTiler::emitKeyPlanes(BlockContext &block,
+                                   const SequenceLengths &lengths,
+                                   OpFoldResult seen) {
+  Value kvHead = emitKVHead(block.head);
+  bool isMasked = !block.visibility.masks.empty();
+  OpFoldResult rows = seen;
+  if (isMasked)
+    rows = op.getKvLengths() ? OpFoldResult(b.toIndex(lengths.keys))
+                             : fold(views.keys);
+  auto emit = [&](Value memref, int64_t columns) {
+    Value plane =
+        emitPlane(memref, block.batch, kvHead, rows, b.getIndexAttr(columns));
+    return isMasked ? emitFirstRows(b, plane, seen) : plane;
+  };
+  block.keyPlane = emit(views.key, dims.D);
+  block.valuePlane = emit(views.value, dims.Dv);
+}
+
 /// The first `length` elements of one batch of a memref [B, S], as rank 1.
 Value AttentionTiler::emitLine(Value memref, Value batch, OpFoldResult length) {
   Attribute zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
@@ -226,14 +257,11 @@ Value AttentionTiler::emitLine(Value memref, Value batch, OpFoldResult length) {
 
 void AttentionTiler::emitPlanes(BlockContext &block,
                                 const SequenceLengths &lengths) {
-  OpFoldResult d = b.getIndexAttr(dims.D), dv = b.getIndexAttr(dims.Dv);
   OpFoldResult keys = getAsOpFoldResult(block.visibility.keysEnd);
   block.queries = fold(views.queries);
   if (lengths.queriesMayBeShort)
     block.queries = b.toIndex(lengths.queries);
-  Value kvHead = emitKVHead(block.head);
-  block.keyPlane = emitPlane(views.key, block.batch, kvHead, keys, d);
-  block.valuePlane = emitPlane(views.value, block.batch, kvHead, keys, dv);
+  emitKeyPlanes(block, lengths, keys);
   if (views.mask)
     block.visibility.elements.plane = emitPlane(
         views.mask, block.batch, block.head, fold(views.queries), keys);

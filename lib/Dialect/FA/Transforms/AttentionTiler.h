@@ -98,6 +98,8 @@ private:
   Value emitPlane(Value memref, Value batch, Value head, OpFoldResult rows,
                   OpFoldResult columns);
   Value emitLine(Value memref, Value batch, OpFoldResult length);
+  void emitKeyPlanes(BlockContext &block, const SequenceLengths &lengths,
+                     OpFoldResult seen);
   void emitPlanes(BlockContext &block, const SequenceLengths &lengths);
   void restrictToPairs(BlockContext &block);
   Value emitQueryTile(const BlockContext &block, Value column, int64_t columns);

@@ -20,9 +20,9 @@
 //
 // A tile is copied as boxes of its tensor by the unit for that (TMA), from a
 // tensor map that the host makes; it writes zeros for what lies outside the
-// tensor. Where there is no map, or where the source ends before the tensor
-// does and inside the tile (a sequence shorter than its buffer), the lanes of
-// the producer copy instead.
+// tensor. Where there is no map, or where the sequence ends before the tensor
+// does and inside the tile, the lanes of the producer copy instead. What masks
+// hide of a tile comes with it.
 //
 // A persistent program begins as many blocks of threads as run at once, and
 // each does one tile of the output after the other. Then every role is a loop

@@ -13,8 +13,21 @@
 using namespace mlir;
 using namespace mlir::fa;
 
+/// A plane of which the view is the first rows; null where it is none such.
+static memref::SubViewOp findWholePlane(memref::SubViewOp view) {
+  auto plane = view.getSource().getDefiningOp<memref::SubViewOp>();
+  bool isBeginning =
+      plane && plane.getType().getRank() == 2 &&
+      view.getType().getRank() == 2 &&
+      llvm::all_of(view.getMixedOffsets(), isZeroInteger) &&
+      view.getType().getDimSize(1) == plane.getType().getDimSize(1);
+  return isBeginning && view.hasUnitStride() ? plane : memref::SubViewOp();
+}
+
 std::optional<TensorPlace> mlir::fa::findTensorPlace(Value plane) {
   auto view = plane.getDefiningOp<memref::SubViewOp>();
+  while (memref::SubViewOp whole = view ? findWholePlane(view) : view)
+    view = whole;
   if (!view || !view.hasUnitStride())
     return std::nullopt;
   auto source = cast<MemRefType>(view.getSource().getType());

@@ -24,7 +24,9 @@ struct TensorPlace {
   Value extent;                          ///< rows that the tensor has
 };
 
-/// The plane's place in its tensor; nothing where a view is not understood.
+/// The plane's place in its tensor; nothing where a view is not understood. Of
+/// the first rows of a plane it is that of the whole plane: the rest of it may
+/// be read, too.
 std::optional<TensorPlace> findTensorPlace(Value plane);
 
 /// The map of boxes of `rows` rows, one panel wide.

@@ -120,3 +120,48 @@ func.func @columns_in_front(%K: memref<?x64x?xf16>, %end: index, %sk: index) {
   } {fa.schedule = #fa.schedule<tile_q = 64, tile_kv = 16, warps = 4, stages = 2, state = registers, producers = 4>}
   return
 }
+
+// Boxes may bring the rest of a plane that ends with the sequence; lanes stop
+// where the view does.
+// CHECK-LABEL: func @first_rows
+// CHECK-SAME: %[[SK:[a-z0-9]+]]: index, %[[SEEN:[a-z0-9]+]]: index)
+// CHECK: %[[EXTENT:.*]] = memref.dim
+// CHECK: %[[EXTENT:.*]] = memref.dim
+// CHECK: %[[KEYS:.*]] = memref.subview %{{.*}} [1, %[[SK]], 64]
+// CHECK: %[[FIRST:.*]] = memref.subview %[[KEYS]][0, 0] [%[[SEEN]], 64]
+// CHECK: }, {
+// CHECK:   scf.for
+// CHECK:     %[[WHOLE:.*]] = arith.cmpi sge, %[[SK]], %[[EXTENT]]
+// CHECK:     %[[INSIDE:.*]] = arith.cmpi sle, %{{.*}}, %[[SK]]
+// CHECK:     arith.ori %[[WHOLE]], %[[INSIDE]]
+// CHECK:     } else {
+// CHECK:       fa.copy_tile %[[FIRST]]
+func.func @first_rows(%Q: memref<?x?x64xf16>, %K: memref<?x?x64xf16>, %end: index, %sq: index, %sk: index, %seen: index) {
+  scf.forall (%h) in (4) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c96 = arith.constant 96 : index
+    %zero = arith.constant dense<0.0> : vector<128x96xf32>
+    %q = memref.subview %Q[%h, 0, 0] [1, %sq, 64] [1, 1, 1] : memref<?x?x64xf16> to memref<?x64xf16, strided<[64, 1], offset: ?>>
+    %k = memref.subview %K[%h, 0, 0] [1, %sk, 64] [1, 1, 1] : memref<?x?x64xf16> to memref<?x64xf16, strided<[64, 1], offset: ?>>
+    %s = memref.subview %k[0, 0] [%seen, 64] [1, 1] : memref<?x64xf16, strided<[64, 1], offset: ?>> to memref<?x64xf16, strided<[64, 1], offset: ?>>
+    %sQ = memref.alloc() : memref<128x64xf16, #wg>
+    %sK = memref.alloc() : memref<96x64xf16, #wg>
+    fa.copy_tile %q[%c0, %c0] to %sQ[%c0, %c0] : memref<?x64xf16, strided<[64, 1], offset: ?>> to memref<128x64xf16, #wg>
+    fa.commit_copies
+    %r = scf.for %jb = %c0 to %end step %c1 iter_args(%acc = %zero) -> (vector<128x96xf32>) {
+      %j0 = arith.muli %jb, %c96 : index
+      gpu.barrier
+      fa.copy_tile %s[%j0, %c0] to %sK[%c0, %c0] : memref<?x64xf16, strided<[64, 1], offset: ?>> to memref<96x64xf16, #wg>
+      fa.commit_copies
+      fa.wait_copies pending 0
+      gpu.barrier
+      %a = fa.load_tile %sQ[%c0, %c0] : memref<128x64xf16, #wg> -> vector<128x64xf16>
+      %b = fa.load_tile %sK[%c0, %c0] : memref<96x64xf16, #wg> -> vector<96x64xf16>
+      %p = vector.contract {indexing_maps = [#qk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %a, %b, %acc : vector<128x64xf16>, vector<96x64xf16> into vector<128x96xf32>
+      scf.yield %p : vector<128x96xf32>
+    } {fa.blocks = "partial"}
+    "test.use"(%r) : (vector<128x96xf32>) -> ()
+  } {fa.schedule = #fa.schedule<tile_q = 128, tile_kv = 96, warps = 8, stages = 2, state = registers, producers = 4>}
+  return
+}

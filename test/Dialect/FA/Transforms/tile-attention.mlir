@@ -110,7 +110,9 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:         %[[CLAMPED:.*]] = arith.maxsi %[[HI_LAST]], %c0_i32 : i32
 // CHECK:         %[[KEYS:.*]] = arith.index_cast %[[CLAMPED]] : i32 to index
 // CHECK:         %[[GROUP:.*]] = arith.divui %[[H]], %c3 : index
-// CHECK:         memref.subview %{{.*}}[%{{.*}}, %[[GROUP]], 0, 0] [1, 1, %[[KEYS]], 64]
+// The keys that some row sees are the first ones of the sequence.
+// CHECK:         %[[SEQUENCE:.*]] = memref.subview %{{.*}}[%{{.*}}, %[[GROUP]], 0, 0] [1, 1, %dim_{{[0-9]+}}, 64]
+// CHECK:         memref.subview %[[SEQUENCE]][0, 0] [%[[KEYS]], 64]
 // CHECK:         scf.for
 // CHECK-NOT:       fa.tile_index
 // CHECK:         } {fa.blocks = "full"}

@@ -486,8 +486,8 @@ private:
 
 } // namespace
 
-int runTool(int argc, char **argv, const DeviceRegistry &registry,
-            const CompileFunction &compile) {
+static int parseAndRun(int argc, char **argv, const DeviceRegistry &registry,
+                       const CompileFunction &compile) {
   Options options;
   CLI::App app("Runs compiled attention and checks it against the f64 oracle.");
   declareOptions(app, options, compile != nullptr);
@@ -504,6 +504,11 @@ int runTool(int argc, char **argv, const DeviceRegistry &registry,
   } catch (const std::length_error &) {
     return fail(inputError("an array is too large for this machine"));
   }
+}
+
+int runTool(int argc, char **argv, const DeviceRegistry &registry,
+            const CompileFunction &compile) {
+  return finishOutput(parseAndRun(argc, argv, registry, compile));
 }
 
 } // namespace farun

@@ -12,6 +12,7 @@
 
 #include <cctype>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 #include <iostream>
 
@@ -102,6 +103,15 @@ std::optional<int> parseCommandLine(CLI::App &app, int argc, char **argv,
     return app.exit(error) == 0 ? 0 : int(ErrorCode::Input);
   }
   return std::nullopt;
+}
+
+int finishOutput(int code) {
+  std::cout.flush();
+  bool isWhole = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (isWhole && std::cout)
+    return code;
+  std::cerr << "error: standard output cannot be written\n";
+  return code ? code : int(ErrorCode::Input);
 }
 
 } // namespace farun

@@ -134,7 +134,6 @@ int run(Arguments &arguments) {
 
 int main(int argc, char **argv) {
   Arguments arguments;
-  if (std::optional<int> code = parse(argc, argv, arguments))
-    return *code;
-  return run(arguments);
+  std::optional<int> code = parse(argc, argv, arguments);
+  return farun::finishOutput(code ? *code : run(arguments));
 }

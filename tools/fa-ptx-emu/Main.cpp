@@ -319,7 +319,7 @@ static int runTool(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   try {
-    return runTool(argc, argv);
+    return farun::finishOutput(runTool(argc, argv));
   } catch (const std::bad_alloc &) {
     return inputError("this machine has not enough memory for that");
   }

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Around CLI11: its words in the form of all other errors, options that may
-// stand alone, whole numbers, and the options of devices. Only the library
-// FAToolOptions and the tools know CLI11.
+// stand alone, whole numbers, and the options of devices; and how a tool ends.
+// Only the library FAToolOptions and the tools know CLI11.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_SUPPORT_TOOLOPTIONS_H
@@ -36,6 +36,10 @@ using AloneValues = std::vector<std::pair<std::string, std::string>>;
 /// line settles the matter: 0 after --help, 2 when it is wrong.
 std::optional<int> parseCommandLine(CLI::App &app, int argc, char **argv,
                                     AloneValues alone = {});
+
+/// What main returns: `code`, unless words for standard output found no place
+/// there. That is said, and 0 becomes 2.
+int finishOutput(int code);
 
 /// A check for options: what is wrong with `text` as a whole number, nothing
 /// when it is one. CLI11 itself takes -1 for 2^64 - 1, and so it does what is

@@ -22,6 +22,13 @@ def run(name, *options, package=package):
     print(f"{name}: {code}")
 
 
+def run_into(name, sink, *options):
+    with open(sink, "w") as stdout:
+        command = ["fa-launch", str(package), *options]
+        code = subprocess.run(command, stdout=stdout, stderr=subprocess.DEVNULL)
+    print(f"{name}: {code.returncode}")
+
+
 def damaged(name, file, old, new):
     copy = folder / f"{name}.fapkg"
     shutil.rmtree(copy, ignore_errors=True)
@@ -37,6 +44,8 @@ run("right", *rows)
 run("no such option", "--colour=red")
 run("no package", package=package / "kernel.ptx")
 run("help", "--help")
+run_into("no room for words", "/dev/full", *rows)
+run_into("no room for help", "/dev/full", "--help")
 doubled = damaged("doubled", "kernel.ptx", "[%rd3]", "[%rd2]")
 run("wrong value of V", *rows, package=doubled)
 run("unchecked", *rows, "--no-check", package=doubled)

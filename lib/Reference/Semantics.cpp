@@ -82,9 +82,10 @@ Status Semantics::readShapes() {
       return inputError(
           "key and value differ in shape: " + shapeText(p.key.shape) + " and " +
           shapeText(p.value.shape));
-  if (queryHeads != 0 && (kvHeads == 0 || queryHeads % kvHeads != 0))
-    return mismatch("query heads must be a multiple of key/value heads",
-                    queryHeads, kvHeads);
+  if (queryHeads == 0 || kvHeads == 0 || queryHeads % kvHeads != 0)
+    return mismatch(
+        "query heads must be a positive multiple of key/value heads",
+        queryHeads, kvHeads);
   query = inHeadOrder(p.query, p.isBSHD);
   key = inHeadOrder(p.key, p.isBSHD);
   value = inHeadOrder(p.value, p.isBSHD);

@@ -153,13 +153,15 @@ public:
                           "most " +
                           std::to_string(kMaxPositions) + " is accepted");
     auto heads = values.find("Hq"), kvHeads = values.find("Hkv");
-    if (heads == values.end() || kvHeads == values.end() || heads->second == 0)
+    if (heads == values.end() || kvHeads == values.end())
       return {};
-    if (kvHeads->second == 0 || heads->second % kvHeads->second != 0)
+    if (heads->second == 0 || kvHeads->second == 0 ||
+        heads->second % kvHeads->second != 0)
       return inputError("the extent Hq is " + std::to_string(heads->second) +
                         " by " + sources["Hq"]() + " and Hkv is " +
                         std::to_string(kvHeads->second) + " by " +
-                        sources["Hkv"]() + "; Hq must be a multiple of Hkv");
+                        sources["Hkv"]() +
+                        "; Hq must be a positive multiple of Hkv");
     return {};
   }
 

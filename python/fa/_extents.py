@@ -44,10 +44,10 @@ class Extents:
             raise ValueError(
                 f"v has shape {shape_text(v)}; its head dimension must be at least 1"
             )
-        if self.Hq % self.Hkv if self.Hkv else self.Hq:
+        if not self.Hq or not self.Hkv or self.Hq % self.Hkv:
             raise ValueError(
-                f"q has {self.Hq} heads and k has {self.Hkv}; accepted is a multiple "
-                "of the heads of k"
+                f"q has {self.Hq} heads and k has {self.Hkv}; accepted is a positive "
+                "multiple of the heads of k"
             )
 
     def _order(self, heads: str, length: str, dim: str) -> str:

@@ -101,12 +101,22 @@ MISTAKES = [
     (
         {"k": zeros(1, 3, 12, 16), "v": zeros(1, 3, 12, 16)},
         ValueError,
-        "q has 4 heads and k has 3; accepted is a multiple of the heads of k",
+        "q has 4 heads and k has 3; accepted is a positive multiple of the heads of k",
     ),
     (
         {"k": zeros(1, 0, 12, 16), "v": zeros(1, 0, 12, 16)},
         ValueError,
         "q has 4 heads and k has 0",
+    ),
+    (
+        {"q": zeros(1, 0, 8, 16)},
+        ValueError,
+        "q has 0 heads and k has 2; accepted is a positive multiple",
+    ),
+    (
+        {name: zeros(1, 0, 8, 16) for name in "qkv"},
+        ValueError,
+        "q has 0 heads and k has 0",
     ),
     (
         {"q": zeros(1, 4, 8, 0), "k": zeros(1, 2, 12, 0)},

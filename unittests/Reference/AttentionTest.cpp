@@ -387,11 +387,12 @@ TEST(Attention, B39_EveryHeadRatio) {
 }
 
 TEST(Attention, B41_HeadsThatDoNotDivide) {
-  for (auto [hq, hkv] : {std::pair(33, 2), std::pair(3, 2), std::pair(3, 0)}) {
+  for (auto [hq, hkv] : {std::pair(33, 2), std::pair(3, 2), std::pair(3, 0),
+                         std::pair(0, 0), std::pair(0, 2)}) {
     Case c({1, hq, 1, 1}, fill(hq, 1), {1, hkv, 1, 1}, fill(hkv, 1),
            {1, hkv, 1, 1}, fill(hkv, 1));
-    EXPECT_EQ(c.refusal(), "query heads must be a multiple of key/value "
-                           "heads: " +
+    EXPECT_EQ(c.refusal(), "query heads must be a positive multiple of "
+                           "key/value heads: " +
                                std::to_string(hq) + " and " +
                                std::to_string(hkv));
   }

@@ -291,12 +291,24 @@ TEST(Runner, HeadsThatDoNotDivideNameTheirSources) {
   EXPECT_EQ(
       refusal(spec),
       "the extent Hq is 4 by --dim=Hq=4 and Hkv is 3 by --shape=1=2x3x9x8; "
-      "Hq must be a multiple of Hkv");
+      "Hq must be a positive multiple of Hkv");
   spec.shapes[1] = {2, 0, 9, 8};
   EXPECT_EQ(
       refusal(spec),
       "the extent Hq is 4 by --dim=Hq=4 and Hkv is 0 by --shape=1=2x0x9x8; "
-      "Hq must be a multiple of Hkv");
+      "Hq must be a positive multiple of Hkv");
+}
+
+TEST(Runner, AttentionWithoutHeadsIsRefusedAsTheVerifierDoes) {
+  RunSpec spec = dynamicSpec();
+  spec.dims["Hq"] = 0;
+  for (int kvHeads : {0, 2}) {
+    spec.dims["Hkv"] = kvHeads;
+    std::string count = std::to_string(kvHeads);
+    EXPECT_EQ(refusal(spec), "the extent Hq is 0 by --dim=Hq=0 and Hkv is " +
+                                 count + " by --dim=Hkv=" + count +
+                                 "; Hq must be a positive multiple of Hkv");
+  }
 }
 
 TEST(Runner, WhatCannotFitIsRefusedBeforeItIsFilled) {

@@ -250,26 +250,38 @@ template <typename T> T Semantics::cappedScore(T dot) const {
   return s;
 }
 
-/// In base 2 a score is an f32; what a region or a bias makes of it, and a
-/// sink, stays finite.
-template <typename T> static T bounded(T score) {
-  constexpr double kLargest =
-      double(std::numeric_limits<float>::max()) * 0.69314718055994531;
-  if (!std::isfinite(score))
+constexpr double kLargest = std::numeric_limits<float>::max();
+
+/// A number beyond those of f32 is infinite.
+template <typename T> static T asF32(T number) {
+  return std::abs(number) > kLargest
+             ? std::copysign(std::numeric_limits<T>::infinity(), number)
+             : number;
+}
+
+/// In base 2 a score is an f32 too. One that is an f32 in natural units alone
+/// stays finite where a region or a wide bias may have made it, and as a sink.
+template <typename T> static T inRange(T score, bool staysFinite) {
+  constexpr double kLargestNatural = kLargest * 0.69314718055994531;
+  score = asF32(score);
+  if (!(std::abs(score) > kLargestNatural))
     return score;
-  return T(std::min(std::max(double(score), -kLargest), kLargest));
+  if (staysFinite && std::isfinite(score))
+    return std::copysign(T(kLargestNatural), score);
+  return std::copysign(std::numeric_limits<T>::infinity(), score);
 }
 
 template <typename T>
 T Semantics::score(T dot, int64_t b, int64_t h, int64_t i, int64_t j) const {
   T s = cappedScore(dot);
   if (problem->score)
-    s = evaluateScore(*problem->score, s, b, h, i, j);
+    s = evaluateScore(*problem->score, asF32(s), b, h, i, j);
   if (problem->alibi)
     s += T(alibi(b, h, i, j));
   if (problem->bias)
     s += T(bias.at(b, h, i, j));
-  return problem->score || problem->bias ? bounded(s) : s;
+  bool isWide = problem->bias && problem->bias->type != ElementType::F16;
+  return inRange(s, problem->score || isWide);
 }
 template double Semantics::score(double, int64_t, int64_t, int64_t,
                                  int64_t) const;
@@ -292,7 +304,8 @@ double Semantics::added(double dot, int64_t b, int64_t h, int64_t i,
 
 double Semantics::sink(int64_t h) const {
   return problem->sink
-             ? bounded(problem->sink->at(h * problem->sink->strides[0]))
+             ? inRange(problem->sink->at(h * problem->sink->strides[0]),
+                       /*staysFinite=*/true)
              : -std::numeric_limits<double>::infinity();
 }
 

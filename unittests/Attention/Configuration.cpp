@@ -23,6 +23,20 @@ public:
     return " visible { ^bb0(%b: index, %h: index, %i: index, %j: index):\n" +
            lines + "  fa.yield " + result + " : i1 }";
   }
+  /// The first keys, and a window behind each row.
+  std::string sinksAndWindow() {
+    std::string isFirst =
+        add("arith.cmpi slt, %j, " + constant(1, 20) + " : index");
+    std::string distance = binary("subi", "%i", "%j");
+    std::string isPast =
+        add("arith.cmpi sge, " + distance + ", " + constant(0, 0) + " : index");
+    std::string isNear = add("arith.cmpi slt, " + distance + ", " +
+                             constant(1, 40) + " : index");
+    std::string isIn = add("arith.andi " + isPast + ", " + isNear + " : i1");
+    std::string result = add("arith.ori " + isFirst + ", " + isIn + " : i1");
+    return " visible { ^bb0(%b: index, %h: index, %i: index, %j: index):\n" +
+           lines + "  fa.yield " + result + " : i1 }";
+  }
   std::string score() {
     std::string number = integer(/*depth=*/2);
     std::string wide = add("arith.index_cast " + number + " : index to i64");
@@ -109,7 +123,7 @@ Configuration::Configuration(uint64_t seed) : seed(seed) {
   maybe(OutType, 4, 2);
   pick(HeadDim, 3);
   pick(ValueDim, 3);
-  maybe(Scale, 3, 4);
+  maybe(Scale, 3, 6);
   maybe(Softcap, 4);
   maybe(Score, 4);
   maybe(Alibi, 4);
@@ -118,7 +132,7 @@ Configuration::Configuration(uint64_t seed) : seed(seed) {
   maybe(Window, 4, 3);
   maybe(Chunk, 5, 2);
   maybe(Mask, 4, 3);
-  maybe(Visible, 4);
+  maybe(Visible, 4, 2);
   maybe(Segments, 4);
   maybe(QLengths, 4);
   maybe(KVLengths, 4);
@@ -135,6 +149,9 @@ Configuration::Configuration(uint64_t seed) : seed(seed) {
   pick(Queries, 70);
   pick(Keys, 90);
   maybe(Polynomial, 4, 4);
+  for (Question question :
+       {StaticBatch, StaticHeads, StaticKVHeads, StaticQueries, StaticKeys})
+    maybe(question, 3);
 }
 
 Form Configuration::form() const {
@@ -146,8 +163,8 @@ Form Configuration::form() const {
   form.outType = c[OutType] ? types[(c[Type] + c[OutType]) % 3] : "";
   form.headDim = std::array{16, 24, 40, 72}[size_t(c[HeadDim])];
   form.valueDim = std::array{16, 8, 33, 80}[size_t(c[ValueDim])];
-  const char *scales[] = {"", "scale(0.25) ", "scale(-0.5) ", "scale(0.0) ",
-                          ""};
+  const char *scales[] = {"", "scale(0.25) ",   "scale(-0.5) ",   "scale(0.0) ",
+                          "", "scale(1.0e38) ", "scale(-1.0e38) "};
   form.clauses = scales[c[Scale]];
   form.hasScaleOperand = c[Scale] == 4;
   const char *causal[] = {"", "#fa.causal<top_left>",
@@ -170,7 +187,8 @@ Form Configuration::form() const {
   if (c[Score])
     form.clauses += RegionWriter(seed).score();
   if (c[Visible])
-    form.clauses += RegionWriter(seed + 1).visible();
+    form.clauses += c[Visible] == 1 ? RegionWriter(seed + 1).visible()
+                                    : RegionWriter(seed + 1).sinksAndWindow();
   form.bias = masks[c[Bias]];
   form.biasType = types[(c[Type] + c[Bias]) % 3];
   form.mask = masks[c[Mask]];
@@ -195,6 +213,16 @@ Form Configuration::form() const {
                   (c[State] ? ",state=shared" : "");
   if (c[Polynomial] && form.type != "f32")
     form.schedule += ",polynomial=" + std::to_string(c[Polynomial]);
+  Extent5 known = extents();
+  auto fix = [&](Question question, int64_t &extent, int64_t number) {
+    if (c[question])
+      extent = number;
+  };
+  fix(StaticBatch, form.extents.B, known.B);
+  fix(StaticHeads, form.extents.Hq, known.Hq);
+  fix(StaticKVHeads, form.extents.Hkv, known.Hkv);
+  fix(StaticQueries, form.extents.Sq, known.Sq);
+  fix(StaticKeys, form.extents.Sk, known.Sk);
   return form;
 }
 

@@ -66,6 +66,11 @@ private:
     Queries,
     Keys,
     Polynomial,
+    StaticBatch,
+    StaticHeads,
+    StaticKVHeads,
+    StaticQueries,
+    StaticKeys,
     NumQuestions
   };
   int64_t operator[](Question question) const {

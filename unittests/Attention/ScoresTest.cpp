@@ -249,6 +249,18 @@ TEST(Cases, FiniteScoresBeyondF32InBaseTwo) {
   Trial::ofRows(region, {1}, {1, 2, 3, 4}, {1, 2, 3, 4}).expect({2.5}, {end});
 }
 
+TEST(Cases, ScoresThatTheScaleMakesInfinite) {
+  // Beyond 2.36e38 in size; +inf makes its row NaN, -inf hides its key.
+  Form form = rowForm("scale(1.0e38)");
+  auto row = [&](const Values &keys, double out, double lse) {
+    Trial::ofRows(form, {1}, keys, {1, 2}).expect({out}, {lse});
+  };
+  row({2, 1}, 1, 2e38);
+  row({3, 1}, kNaN, kNaN);
+  row({-3, 1}, 2, 1e38);
+  row({-3, -4}, 0, -kInf);
+}
+
 TEST(Cases, FiniteScoresBeyondF32InFullBlocks) {
   // Rows by turns: lowest in every block, in all but the last, in none.
   constexpr int64_t kRows = 64, kKeys = 128, kFirst = 96;

@@ -59,11 +59,12 @@ LogicalResult LaneEmitter::emitRolesTogether(WarpRolesOp op, unsigned begin,
   if (end - begin == 1)
     return emitRole(op, begin, *all);
   // From lane 0: ptxas sees that a warp stays together, and keeps the registers
-  // of others apart from it (else it spills at head dim 256).
-  Value warp = arith::DivUIOp::create(b, atTop.thread, constant(kWarpSize));
-  warp = arith::IndexCastOp::create(b, b.getI32Type(), warp);
+  // of others apart from it (else it spills at head dim 256). Read anew, since
+  // consumers would share a quotient that is there already.
+  Value warp = arith::DivUIOp::create(b, readThread(), constant(kWarpSize));
+  warp = arith::TruncIOp::create(b, b.getI32Type(), warp);
   warp = createShuffleIndex(b, op.getLoc(), warp, constantI32(0));
-  warp = arith::IndexCastOp::create(b, b.getIndexType(), warp);
+  warp = arith::ExtUIOp::create(b, b.getI64Type(), warp);
   for (unsigned role = begin; role < end; ++role) {
     if (op.getRoles()[role].front().empty())
       continue;

@@ -206,7 +206,7 @@ func.func @left_edge(%q: !mem, %o: !mem) {
 module attributes {fa.target = "sm_80"} {
 // CHECK-LABEL: func.func @lengths_mask_layout
 // CHECK-SAME:    %[[N:[a-z0-9]+]]: memref<2xi32
-// CHECK-SAME:    {dims = ["Hq", "1", "Sk"], kind = "input", role = "mask", type = "i1"}
+// CHECK-SAME:    {broadcasts, dims = ["Hq", "1", "Sk"], kind = "input", role = "mask", type = "i1"}
 // CHECK:         memref.transpose %{{.*}} (d0, d1, d2, d3) -> (d0, d2, d1, d3) {{.*}} to memref<2x12x?x40xbf16
 // CHECK:         %{{.*}}, %[[OFFSET:.*]], %[[SIZES:.*]]:3, %[[STRIDES:.*]]:3 = memref.extract_strided_metadata
 // CHECK:         %[[ONE_HEAD:.*]] = arith.cmpi eq, %[[SIZES]]#0, %c1

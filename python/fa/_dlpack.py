@@ -135,6 +135,12 @@ def _capsule(value, name: str, place: str | None):
     stream = {}
     if place is not None:
         stream["stream"] = _NO_WAIT if is_torch(value) else _DEFAULT_STREAM
+    # DLPack has no word for it, and torch hands over the memory as it is.
+    if is_torch(value) and value.is_neg():
+        raise ValueError(
+            f"{name} is a negated view, whose memory holds the other sign; accepted is "
+            "what its resolve_neg() gives"
+        )
     try:
         try:
             return value.__dlpack__(max_version=(1, 0), **stream)

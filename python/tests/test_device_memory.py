@@ -116,6 +116,9 @@ def torch(gpus, monkeypatch):
     """As much of PyTorch as fa asks for: tensors on a GPU, and a current stream."""
 
     class StubTensor(Tensor):
+        def is_neg(self):
+            return False
+
         device = property(lambda self: f"cuda:{self.ordinal}")
 
     def empty(shape, dtype, device):

@@ -82,6 +82,19 @@ def test_a_tensor_whose_storage_is_gone_is_named():
         fa.attention(q, k, k, out=out)
 
 
+def test_a_negated_view_is_named():
+    # Its memory is that of the complex tensor, with the other sign.
+    q, k, v = tensors(dtype=torch.float32)
+    negated = torch.complex(q, q).conj().imag
+    assert negated.is_neg()
+    with pytest.raises(ValueError, match=r"q is a negated view.*resolve_neg\(\)"):
+        fa.attention(negated, k, v)
+    with pytest.raises(ValueError, match="out is a negated view"):
+        fa.attention(q, k, v, out=negated)
+    expected = torch.nn.functional.scaled_dot_product_attention(-q, k, v)
+    check_agreement(negated.resolve_neg(), k, v, {}, expected)
+
+
 SLOPES = 2.0 ** -torch.arange(1.0, 5.0)
 DOCUMENT = torch.tensor([0] * 7 + [1] * 4 + [2] * 13)
 SIZES = {"Hq": 4, "Hkv": 2, "Sq": 24, "Sk": 24, "B": 2}

@@ -153,7 +153,7 @@ def attention(
 ) -> Result | tuple[Result, Result]:
     """softmax(scale q k^T, masked) v, by a FlashAttention kernel.
 
-    B batches; Hq heads of queries, a multiple of the Hkv heads of keys and values:
+    B batches; Hq heads of queries, a positive multiple of the Hkv heads of K and V:
     query head h uses head h * Hkv // Hq; Sq queries and Sk keys of D numbers, values
     of Dv. An array is a NumPy array (ml_dtypes has bfloat16) or an object with
     DLPack, in any strides. Query i and key j count from 0 within their sequence.

@@ -8,7 +8,8 @@
 // MMALayout.h); the type alone decides the layout, so block arguments need no
 // annotation. Ops without vectors stay where they are. Each family of ops has
 // a file of its own: Elementwise, Exponentials, Reduction, Contraction,
-// FmaContraction, GlobalTile, WorkgroupTile, CopyTile.
+// FmaContraction, GlobalTile, WorkgroupTile, CopyTile, WarpRoles,
+// WarpgroupProduct; LateTiles has what is emitted element by element.
 //===----------------------------------------------------------------------===//
 
 #ifndef FA_LIB_GPU_DISTRIBUTE_LANEEMITTER_H

@@ -6,8 +6,8 @@
 // fa.issue_product -> wgmma.mma_async, one for each 16 of k. A warp's 16 rows
 // are its part of the warpgroup's 64: what a lane holds of them is the same as
 // with mma.sync (MMALayout.h), so nothing else in the program knows the
-// difference. Tiles in workgroup memory are told by descriptors, whose bits
-// MMALayout.h explains.
+// difference. Tiles in workgroup memory lie in panels and are told by
+// descriptors; MMALayout.h has their order and the bits.
 //===----------------------------------------------------------------------===//
 
 #include "../MMA/MmaSync.h"
@@ -44,28 +44,15 @@ LaneEmitter::panelTile(Operation *user, Value memref, ValueRange indices) {
   return PanelTile{base, rows * kPanelBytes, type.getElementType()};
 }
 
-/// A matrix descriptor: PTX ISA, "Matrix Descriptor Format" of wgmma. K-major
-/// operands have eight rows of a panel in each 1024 bytes; in others the same
-/// bytes are eight of k, and the panels follow each other at `panelBytes`.
+/// The descriptor of an operand at `address`, an i32.
 static Value emitDescriptor(ImplicitLocOpBuilder &b, Value address,
-                            bool isKMajor, int64_t panelBytes) {
-  constexpr int64_t swizzle128 = int64_t(1) << 62;
-  int64_t stride = (kPanelAlignment >> 4) << 32;
-  int64_t leading = (isKMajor ? 1 : panelBytes >> 4) << 16;
+                            const PanelOperand &operand) {
   Value four = arith::ConstantOp::create(b, b.getI32IntegerAttr(4));
   Value start = arith::ShRUIOp::create(b, address, four);
   start = arith::ExtUIOp::create(b, b.getI64Type(), start);
   Value rest = arith::ConstantOp::create(
-      b, b.getI64IntegerAttr(swizzle128 | stride | leading));
+      b, b.getI64IntegerAttr(operand.getDescriptorBits()));
   return arith::OrIOp::create(b, start, rest);
-}
-
-/// Bytes from the start of an operand to its k-th step of 16.
-static int64_t getStepBytes(int64_t step, bool isKMajor, int64_t panelBytes) {
-  constexpr int64_t stepBytes = kPieceK * 2;
-  constexpr int64_t perPanel = kPanelBytes / stepBytes;
-  return isKMajor ? step / perPanel * panelBytes + step % perPanel * stepBytes
-                  : step * kPieceK * kPanelBytes;
 }
 
 /// Steps of a product whose descriptors of a left operand that stays are worth
@@ -89,19 +76,19 @@ LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
     return failure();
   if (!right->element.isF16() && !right->element.isBF16())
     return op.emitOpError("expected f16 or bf16, found ") << right->element;
-  bool isKMajor = op.getRhsTransposed();
-  Value rhs = emitDescriptor(b, right->address, isKMajor, right->panelBytes);
+  PanelOperand ofRight{right->panelBytes, op.getRhsTransposed()};
+  Value rhs = emitDescriptor(b, right->address, ofRight);
   auto at = [&](Value descriptor, int64_t bytes) {
     return add(descriptor, constant(bytes >> 4));
   };
   Value lhs;
-  int64_t lhsPanel = 0;
+  PanelOperand ofLeft{/*panelBytes=*/0, /*isKMajor=*/true};
   if (!isa<VectorType>(op.getLhs().getType())) {
     FailureOr<PanelTile> left = panelTile(op, op.getLhs(), op.getLhsIndices());
     if (failed(left))
       return failure();
-    lhsPanel = left->panelBytes;
-    lhs = emitDescriptor(b, left->address, /*isKMajor=*/true, lhsPanel);
+    ofLeft.panelBytes = left->panelBytes;
+    lhs = emitDescriptor(b, left->address, ofLeft);
   }
   Values weights = lhs ? Values() : shareOf(op.getLhs());
   Values acc = shareOf(op.getAcc());
@@ -121,7 +108,7 @@ LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
   for (int64_t k = 0; k < steps; ++k) {
     WgmmaStep step;
     Values left;
-    int64_t bytes = getStepBytes(k, /*isKMajor=*/true, lhsPanel);
+    int64_t bytes = ofLeft.getStepBytes(k);
     if (lhs)
       left = {steps > kHeldSteps
                   ? createDescriptorAnew(b, op.getLoc(), lhs, bytes)
@@ -129,8 +116,8 @@ LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
     else
       left = Values(ArrayRef<Value>(weights).slice(4 * k, 4));
     step.a = left;
-    step.rhs = at(rhs, getStepBytes(k, isKMajor, right->panelBytes));
-    step.isRhsKMajor = isKMajor;
+    step.rhs = at(rhs, ofRight.getStepBytes(k));
+    step.isRhsKMajor = ofRight.isKMajor;
     step.acc = acc;
     step.n = n;
     step.element = right->element;

@@ -29,3 +29,18 @@ FailureOr<LaneShare> LaneShare::get(VectorType type) {
   Type held = packed ? VectorType::get({2}, element) : element;
   return LaneShare{Kind::Tile, rowPieces, cols / kPieceCols, held, packed};
 }
+
+int64_t PanelOperand::getDescriptorBits() const {
+  constexpr int64_t swizzle128 = int64_t(1) << 62;
+  constexpr int64_t pattern = (kPanelAlignment >> 4) << 32;
+  // Of K-major operands it is not read, and taken to be 1.
+  int64_t nextPanel = (isKMajor ? 1 : panelBytes >> 4) << 16;
+  return swizzle128 | pattern | nextPanel;
+}
+
+int64_t PanelOperand::getStepBytes(int64_t step) const {
+  constexpr int64_t stepBytes = kPieceK * 2;
+  constexpr int64_t perPanel = kPanelBytes / stepBytes;
+  return isKMajor ? step / perPanel * panelBytes + step % perPanel * stepBytes
+                  : step * kPieceK * kPanelBytes;
+}

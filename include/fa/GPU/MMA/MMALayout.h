@@ -64,6 +64,39 @@
 //
 //    The same XOR serves writers (cp.async, one 16-byte chunk a thread) and
 //    readers. The pitch of a row is a power of two of chunks.
+//
+// 5. Panels. Tensor maps (TMA) and wgmma know rows of 128 bytes alone. A tile
+//    for them is cut into panels of 64 columns of 16 bits, one behind the
+//    other, and each panel is swizzled as above with 8 chunks a row:
+//
+//        panel 0: columns 0..63         panel 1: columns 64..127
+//        row 0    0 1 2 3 4 5 6 7       row 0    0 1 2 3 4 5 6 7
+//        row 1    1 0 3 2 5 4 7 6       row 1    1 0 3 2 5 4 7 6
+//          ...    8 rows: 1024 bytes,     ...
+//                 the pattern
+//
+//    A panel of 176 rows takes 22528 bytes, and element (row 9, column 70),
+//    whose chunk in panel 1 is 0, lies at 22528 + 9 * 128 + (0 XOR 1) * 16 + 12
+//    bytes.
+//
+// 6. Descriptors. wgmma reads an operand in workgroup memory by itself, 16 of k
+//    at a time, and is told by 64 bits where it lies (PTX ISA, "Matrix
+//    Descriptor Format" of wgmma); addresses and distances are in 16 bytes:
+//
+//        bit  0..13   address of the operand's first element
+//        bit 16..29   from one panel to the next, where these follow n
+//        bit 32..45   from one pattern of eight rows to the next: 1024 bytes
+//        bit 62..63   1: rows of 128 bytes, swizzled
+//
+//    What is contiguous in a row is k for Q, and for K in Q.K ("K-major"), and
+//    n for V in P.V. So 16 further in k are 32 bytes in a row, four times, and
+//    then the next panel; or 16 rows:
+//
+//        step of k      0    1    2    3    4           5
+//        K-major        0   32   64   96   one panel   one panel + 32   bytes
+//        V              0  2048 4096 6144  8192        10240            bytes
+//
+//    Bits 0..13 of the next step are those bytes / 16 more; they never carry.
 //===----------------------------------------------------------------------===//
 
 #ifndef FA_GPU_MMA_MMALAYOUT_H
@@ -125,6 +158,17 @@ struct ChunkSwizzle {
   int64_t span() const { return std::min<int64_t>(chunksPerRow, 8); }
   /// Rows in a 128-byte line.
   int64_t rowsPerLine() const { return std::max<int64_t>(1, 8 / chunksPerRow); }
+};
+
+/// An operand of wgmma, a tile in panels of 16-bit elements.
+struct PanelOperand {
+  int64_t panelBytes; ///< from one panel to the next
+  bool isKMajor;      ///< whether its rows are contiguous in k
+
+  /// Its descriptor without the address.
+  int64_t getDescriptorBits() const;
+  /// Bytes from its start to its step number `step` of 16 of k.
+  int64_t getStepBytes(int64_t step) const;
 };
 
 } // namespace mlir::fa

@@ -349,3 +349,57 @@ func.func @pending(%s: vector<16x96xf32>) {
   %r = fa.wait_products pending -1 %s : vector<16x96xf32>
   return
 }
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+func.func @store_of_ring(%map: !llvm.ptr, %t: memref<2x96x64xf16, #wg>, %i: index) {
+  // expected-error @below {{source must be a matrix of static extents with two indices, found 'memref<2x96x64xf16, #gpu.address_space<workgroup>>' with 3}}
+  fa.bulk_store %t[%i, %i, %i] columns 64 to %map[%i, %i] row_dim 0 : memref<2x96x64xf16, #wg>, !llvm.ptr
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+func.func @store_of_open_tile(%map: !llvm.ptr, %t: memref<?x64xf16, #wg>, %i: index) {
+  // expected-error @below {{source must be a matrix of static extents with two indices, found 'memref<?x64xf16, #gpu.address_space<workgroup>>' with 2}}
+  fa.bulk_store %t[%i, %i] columns 64 to %map[%i, %i] row_dim 0 : memref<?x64xf16, #wg>, !llvm.ptr
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+func.func @store_indices(%map: !llvm.ptr, %t: memref<96x64xf16, #wg>, %i: index) {
+  // expected-error @below {{source must be a matrix of static extents with two indices, found 'memref<96x64xf16, #gpu.address_space<workgroup>>' with 1}}
+  fa.bulk_store %t[%i] columns 64 to %map[%i, %i] row_dim 0 : memref<96x64xf16, #wg>, !llvm.ptr
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+func.func @store_to_six(%map: !llvm.ptr, %t: memref<96x64xf16, #wg>, %i: index) {
+  // expected-error @below {{expected 2 to 5 coordinates, found 6}}
+  fa.bulk_store %t[%i, %i] columns 64 to %map[%i, %i, %i, %i, %i, %i] row_dim 4 : memref<96x64xf16, #wg>, !llvm.ptr
+  return
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+func.func @store_row_dim(%map: !llvm.ptr, %t: memref<96x64xf16, #wg>, %i: index) {
+  // expected-error @below {{row_dim 2 is outside of 2 coordinates}}
+  fa.bulk_store %t[%i, %i] columns 64 to %map[%i, %i] row_dim 2 : memref<96x64xf16, #wg>, !llvm.ptr
+  return
+}
+
+// -----
+
+// One warpgroup has nobody to take turns with.
+func.func @turn_alone() {
+  // expected-error @below {{attribute 'groups' failed to satisfy constraint: 64-bit signless integer attribute whose minimum value is 2 whose maximum value is 3}}
+  fa.turn take of 1
+  return
+}

@@ -62,6 +62,28 @@ func.func @copies(%k: memref<?x?x?x64xf16>, %sK: memref<2x96x64xf16, #wg>, %full
   return %has : i1
 }
 
+// CHECK-LABEL: func.func @outputs
+func.func @outputs(%map: !llvm.ptr, %sO: memref<128x64xf16, #wg>, %i: index) {
+  // CHECK: fa.warpgroup_barrier
+  fa.warpgroup_barrier
+  // CHECK: fa.bulk_store %{{.*}}[%[[I:.*]], %[[I]]] columns 64 to %{{.*}}[%[[I]], %[[I]], %[[I]], %[[I]]] row_dim 2 : memref<128x64xf16, #gpu.address_space<workgroup>>, !llvm.ptr
+  fa.bulk_store %sO[%i, %i] columns 64 to %map[%i, %i, %i, %i] row_dim 2 : memref<128x64xf16, #wg>, !llvm.ptr
+  return
+}
+
+// CHECK-LABEL: func.func @turns
+func.func @turns() {
+  // CHECK: fa.turn open of 2
+  fa.turn open of 2
+  // CHECK: fa.turn take of 3
+  fa.turn take of 3
+  // CHECK: fa.turn pass of 3
+  fa.turn pass of 3
+  // CHECK: fa.turn close of 2
+  fa.turn close of 2
+  return
+}
+
 // CHECK-LABEL: func.func @products
 func.func @products(%sQ: memref<128x64xf16, #wg>, %sK: memref<2x96x64xf16, #wg>, %i: index, %z: vector<16x96xf32>, %p: vector<16x96xf16>, %u0: vector<16x64xf32>) {
   // CHECK: %[[S:.*]] = fa.issue_product %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}], %{{.*}} depth 64 rhs_transposed : memref<128x64xf16, #gpu.address_space<workgroup>>, memref<2x96x64xf16, #gpu.address_space<workgroup>>, vector<16x96xf32>

@@ -103,6 +103,15 @@ LogicalResult TensorMapOp::verify() {
   return success();
 }
 
+/// Those of a tile in a tensor that a map can describe.
+static LogicalResult verifyCoordinates(Operation *op, ValueRange coordinates) {
+  if (coordinates.size() >= 2 && coordinates.size() <= farun::kMaxTensorRank)
+    return success();
+  return op->emitOpError("expected 2 to ")
+         << farun::kMaxTensorRank << " coordinates, found "
+         << coordinates.size();
+}
+
 LogicalResult BulkCopyOp::verify() {
   auto dest = cast<MemRefType>(getDest().getType());
   if (!dest.hasStaticShape() || dest.getRank() < 2)
@@ -113,9 +122,8 @@ LogicalResult BulkCopyOp::verify() {
     return emitOpError("expected ")
            << dest.getRank() << " indices of the destination, found "
            << getDestIndices().size();
-  if (getCoordinates().size() < 2 || getCoordinates().size() > 5)
-    return emitOpError("expected 2 to 5 coordinates, found ")
-           << getCoordinates().size();
+  if (failed(verifyCoordinates(*this, getCoordinates())))
+    return failure();
   // A part begins where the swizzle's pattern does.
   int64_t rows = *std::prev(dest.getShape().end(), 2), blocks = getBlocks(),
           unit = blocks * (kPanelAlignment / kPanelBytes);
@@ -133,10 +141,8 @@ LogicalResult BulkStoreOp::verify() {
     return emitOpError("source must be a matrix of static extents with two "
                        "indices, found ")
            << source << " with " << getSourceIndices().size();
-  if (getCoordinates().size() < 2 ||
-      getCoordinates().size() > farun::kMaxTensorRank)
-    return emitOpError("expected 2 to 5 coordinates, found ")
-           << getCoordinates().size();
+  if (failed(verifyCoordinates(*this, getCoordinates())))
+    return failure();
   if (getRowDim() >= getCoordinates().size())
     return emitOpError("row_dim ") << getRowDim() << " is outside of "
                                    << getCoordinates().size() << " coordinates";

@@ -29,19 +29,9 @@ namespace {
 /// The widest access of a lane, and the widest fragment of an mma operand.
 constexpr int64_t kLaneShareBits = 128;
 
-bool isFAOp(Operation *op) {
-  return isa_and_nonnull<FADialect>(op->getDialect());
-}
-
-/// A word of the tile program, as opposed to attention itself.
-bool isTileOp(Operation *op) {
-  return isa<LoadTileOp, GatherOp, MinMaxOp, StoreTileOp, TileIndexOp, RowSumOp,
-             Exp2Op, NoteRowsOp, AnyNotedOp, ViewOp, CopyTileOp, CopyAlignedOp,
-             PairsAlignedOp, CommitCopiesOp, WaitCopiesOp, TraceStateOp,
-             WarpRolesOp, InitBarriersOp, ArriveOp, WaitBarrierOp, TensorMapOp,
-             HasTensorMapOp, BulkCopyOp, FenceAsyncOp, IssueProductOp,
-             WaitProductsOp, TurnOp, WarpgroupBarrierOp, BulkStoreOp,
-             MultiprocessorsOp, ClusterBarrierOp>(op);
+/// Attention itself; the other ops of fa are words of a tile program.
+bool isAttention(Operation *op) {
+  return isa<AttentionOp, MergeOp, YieldOp>(op);
 }
 
 /// Calls `check` with each type of a result or block argument under `root`.
@@ -117,7 +107,7 @@ LogicalResult verifyTile(ModuleOp module) {
   Contract contract(Stage::Tile);
   targetOf(module, contract);
   module.walk([&](Operation *op) {
-    if (isFAOp(op) && !isTileOp(op))
+    if (isAttention(op))
       contract.fault(op->getLoc()) << "'" << op->getName() << "' is left";
     if (auto func = dyn_cast<func::FuncOp>(op))
       if (func->hasAttr(kOperandsAttr))
@@ -222,7 +212,7 @@ void verifyOutsideKernels(ModuleOp module, Contract &contract) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<gpu::GPUModuleOp>(op))
       return WalkResult::skip();
-    if (isFAOp(op) && !isTileOp(op))
+    if (isAttention(op))
       contract.fault(op->getLoc())
           << "'" << op->getName() << "' is outside any kernel";
     if (!isa<scf::ForallOp>(op) || !op->hasAttr(kScheduleAttr))

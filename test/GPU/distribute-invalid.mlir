@@ -969,3 +969,69 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+gpu.module @m {
+  memref.global @smem : memref<0xi8, #wg> {alignment = 128}
+  gpu.func @matrix_pitch() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %smem = memref.get_global @smem : memref<0xi8, #wg>
+    %t = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<16x48xf16, #wg>
+    %q = arith.constant dense<1.0> : vector<16x16xf16>
+    %z = arith.constant dense<0.0> : vector<16x16xf32>
+    // expected-error @below {{a product needs rows of a power of two of 16-byte chunks, found 'memref<16x48xf16, #gpu.address_space<workgroup>>'}}
+    %k = fa.load_tile %t[%c0, %c0] : memref<16x48xf16, #wg> -> vector<16x16xf16>
+    %s = vector.contract {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+      %q, %k, %z : vector<16x16xf16>, vector<16x16xf16> into vector<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+gpu.module @m {
+  memref.global @smem : memref<0xi8, #wg> {alignment = 128}
+  // Scores of f32 have Q in workgroup memory.
+  gpu.func @f32_scores_from_registers() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %smem = memref.get_global @smem : memref<0xi8, #wg>
+    %t = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<16x16xf32, #wg>
+    %q = arith.constant dense<1.0> : vector<16x16xf32>
+    %z = arith.constant dense<0.0> : vector<16x16xf32>
+    %k = fa.load_tile %t[%c0, %c0] : memref<16x16xf32, #wg> -> vector<16x16xf32>
+    // expected-error @below {{of f32 expected (m, k) in workgroup memory x (n, k), or (m, k) in registers x (k, n)}}
+    %s = vector.contract {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+      %q, %k, %z : vector<16x16xf32>, vector<16x16xf32> into vector<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+
+gpu.module @m {
+  memref.global @smem : memref<0xi8, #wg> {alignment = 128}
+  gpu.func @f32_to_registers() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %smem = memref.get_global @smem : memref<0xi8, #wg>
+    %t = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<16x16xf32, #wg>
+    // expected-error @below {{is read into registers by ldmatrix, which gives f16 and bf16, found 'f32'}}
+    %q = fa.load_tile %t[%c0, %c0] : memref<16x16xf32, #wg> -> vector<16x16xf32>
+    %r = arith.negf %q : vector<16x16xf32>
+    gpu.return
+  }
+}

@@ -314,3 +314,60 @@ module attributes {fa.target = "sm_90a"} {
     }
   }
 }
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+
+module attributes {fa.target = "sm_89"} {
+  gpu.module @m {
+    memref.global @smem : memref<0xi8, #wg> {alignment = 1024 : i64}
+    gpu.func @store_on_sm_89(%m: !llvm.ptr) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %base = memref.get_global @smem : memref<0xi8, #wg>
+      %t = memref.view %base[%c0][] {fa.panels} : memref<0xi8, #wg> to memref<64x128xf16, #wg>
+      // expected-error @below {{needs cp.async.bulk.tensor, which sm_89 does not have}}
+      fa.bulk_store %t[%c0, %c0] columns 64 to %m[%c0, %c0] row_dim 0 : memref<64x128xf16, #wg>, !llvm.ptr
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+
+module attributes {fa.target = "sm_90a"} {
+  gpu.module @m {
+    memref.global @smem : memref<0xi8, #wg> {alignment = 1024 : i64}
+    gpu.func @store_without_panels(%m: !llvm.ptr) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %base = memref.get_global @smem : memref<0xi8, #wg>
+      %t = memref.view %base[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<64x128xf16, #wg>
+      // expected-error @below {{the source needs panels, from column 0 on, found 'memref<64x128xf16, #gpu.address_space<workgroup>>'}}
+      fa.bulk_store %t[%c0, %c0] columns 64 to %m[%c0, %c0] row_dim 0 : memref<64x128xf16, #wg>, !llvm.ptr
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+#wg = #gpu.address_space<workgroup>
+
+module attributes {fa.target = "sm_90a"} {
+  gpu.module @m {
+    memref.global @smem : memref<0xi8, #wg> {alignment = 1024 : i64}
+    gpu.func @store_from_the_second_panel(%m: !llvm.ptr) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+      %c0 = arith.constant 0 : index
+      %c64 = arith.constant 64 : index
+      %base = memref.get_global @smem : memref<0xi8, #wg>
+      %t = memref.view %base[%c0][] {fa.panels} : memref<0xi8, #wg> to memref<64x128xf16, #wg>
+      // expected-error @below {{the source needs panels, from column 0 on, found 'memref<64x128xf16, #gpu.address_space<workgroup>>'}}
+      fa.bulk_store %t[%c0, %c64] columns 64 to %m[%c0, %c0] row_dim 0 : memref<64x128xf16, #wg>, !llvm.ptr
+      gpu.return
+    }
+  }
+}

@@ -93,6 +93,28 @@ def test_layering_catches(tmp_path, name, bad, good):
     assert result.stdout.startswith(f"{name}:2: {bad}: ")
 
 
+@pytest.mark.parametrize(
+    "bad, good",
+    [
+        ("op.getSoftcapAttr()", "softcapAttr"),
+        ("op.getMaskAttrs()", "transfer.getMask()"),
+        ("isa<CausalAttr>(mask)", "mask.emitKeyInterval(b, loc, row, offset)"),
+        ("op.hasVisible()", "isVisible(op)"),
+        ("op.getKvLengths()", "getLengths(op)"),
+    ],
+)
+def test_no_pass_asks_for_a_clause(tmp_path, bad, good):
+    folder = "lib/Dialect/FA/Transforms"
+    plant(tmp_path, f"{folder}/A.cpp", f"{good};\n")
+    plant(tmp_path, f"{folder}/AttentionTiler.cpp", f"{bad};\n")
+    plant(tmp_path, "lib/Dialect/FA/IR/A.cpp", f"{bad};\n")
+    assert run("check-layering.py", tmp_path).stdout == ""
+    plant(tmp_path, f"{folder}/A.cpp", f"{good};\n{bad};\n")
+    result = run("check-layering.py", tmp_path)
+    assert result.returncode == 1
+    assert result.stdout.startswith(f"{folder}/A.cpp:2: ")
+
+
 def test_each_row_of_the_layers_is_a_folder():
     layers = runpy.run_path(str(ROOT / "utils" / "check-layering.py"))["LAYERS"]
     bases = ROOT / "lib", ROOT / "include" / "fa"

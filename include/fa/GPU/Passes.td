@@ -18,11 +18,14 @@ def FADistribute : Pass<"fa-distribute", "::mlir::gpu::GPUModuleOp"> {
     layout is taught in fa/GPU/MMA/MMALayout.h): elementwise ops map one to
     one, a row reduction is a reduction in the lane and two shuffles, a
     contraction becomes `mma.sync` with `ldmatrix` from the swizzled tiles in
-    workgroup memory (of f32, multiply-adds on loads from there), a tile copy becomes `cp.async` of 16-byte chunks, and the
-    probabilities enter the second product from the registers in which the
-    scores were computed. A vector for which there is no layout, an op without a
-    rule, or an instruction that the module's target (`fa.target`, where it names
-    one) does not have, is an error.
+    workgroup memory (of f32, multiply-adds on loads from there), a tile copy
+    becomes `cp.async` of 16-byte chunks, and the probabilities enter the second
+    product from the registers in which the scores were computed. Where warps
+    have roles, these become branches on the warp's number with `setmaxnreg`
+    before them, an issued product `wgmma` on tiles in panels, and copies of
+    boxes `cp.async.bulk.tensor`. A vector for which there is no layout, an op
+    without a rule, or an instruction that the module's target (`fa.target`,
+    where it names one) does not have, is an error.
 
     ```mlir
     %m = vector.multi_reduction <maxnumf>, %s, %ninf [1] : vector<16x8xf32> to vector<16xf32>

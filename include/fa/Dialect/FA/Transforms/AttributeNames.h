@@ -18,12 +18,12 @@ namespace mlir::fa {
 inline constexpr llvm::StringLiteral kTargetAttr = "fa.target";
 
 /// Function: an array of dictionaries {role, kind, type, dims}, one for each
-/// argument, inputs first, then the results; `also` lists {role, dims} of the
-/// further roles of an argument. Set by the tile stage.
+/// argument, inputs first, then the results; `also` lists {role, dims} of its
+/// further roles, `broadcasts` marks a bias or mask. Set by the tile stage.
 inline constexpr llvm::StringLiteral kOperandsAttr = "fa.operands";
 
-/// Function: a dictionary {scale, softcap, masks, layout, empty_row, schedule}
-/// with the meaning of the op that the function held. Set by the tile stage.
+/// Function: a dictionary {scale, softcap, score, masks, visible, dropout,
+/// layout, empty_row, schedule}: what its op meant. Set by the tile stage.
 inline constexpr llvm::StringLiteral kAttentionAttr = "fa.attention";
 
 /// Function: the text of the op that it held. Set by the tile stage.

@@ -67,6 +67,12 @@ def FASelectSchedule : Pass<"fa-select-schedule", "ModuleOp"> {
     fa.attention %q, %k, %v outs(...) {schedule = #fa.schedule<tile_q = 128, tile_kv = 32, warps = 4, stages = 2, state = registers, splits = 1, query = shared>} : ...
     ```
 
+    Where a target has products of warpgroups, operands of 16 bits get a
+    warpgroup of producers beside those of `warps` (`producers = 4`), and
+    `pingpong` where two or three of them do a softmax about as long as the
+    products beside it. `persistent` and `cluster` stay as given; `polynomial`
+    is chosen where a count of what the loop takes shows a gain.
+
     A schedule must fit: tiles are whole tensor-core products for each warp, the
     tiles of Q, K and V (and with `state = shared` m, l and u) fit the shared
     memory of a block, and accumulators and scores fit the registers of a

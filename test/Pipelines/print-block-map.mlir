@@ -67,6 +67,27 @@
 // SINKS-NEXT:      192  +....++.
 // SINKS-NEXT:      224  +.....++
 
+// A distance without a sign is a window: what is negative is far away.
+// RUN: fa-opt %t/unsigned.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="schedule=tile_q=32,tile_kv=32" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=UNSIGNED --match-full-lines
+// UNSIGNED:      @unsigned batch 0 head 0: blocks of 32 queries and 32 keys
+// UNSIGNED-NEXT:        0  +.......
+// UNSIGNED-NEXT:       32  #+......
+// UNSIGNED-NEXT:       64  +#+.....
+// UNSIGNED-NEXT:       96  .+#+....
+// UNSIGNED-NEXT:      128  ..+#+...
+// UNSIGNED-NEXT:      160  ...+#+..
+// UNSIGNED-NEXT:      192  ....+#+.
+// UNSIGNED-NEXT:      224  .....+#+
+// UNSIGNED:      @beyond batch 0 head 0: blocks of 32 queries and 32 keys
+// UNSIGNED-NEXT:        0  +#######
+// UNSIGNED-NEXT:       32  .+######
+// UNSIGNED-NEXT:       64  +.+#####
+// UNSIGNED-NEXT:       96  ++.+####
+// UNSIGNED-NEXT:      128  +++.+###
+// UNSIGNED-NEXT:      160  ###+.+++
+
 // RUN: not fa-opt %t/lengths.mlir --fa-print-block-map 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OPEN
 // OPEN: lengths.mlir:2:{{[0-9]+}}: error: the block map depends on Sq, which is not given
@@ -131,6 +152,25 @@ func.func @sinks(%q: tensor<1x1x256x64xf16>, %k: tensor<1x1x256x64xf16>, %v: ten
     %past = arith.cmpi sle, %j, %i : index
     %window = arith.andi %near, %past : i1
     %c = arith.ori %first, %window : i1
+    fa.yield %c : i1 }
+    : tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16> -> tensor<1x1x256x64xf16>
+  return %o : tensor<1x1x256x64xf16>
+}
+//--- unsigned.mlir
+func.func @unsigned(%q: tensor<1x1x256x64xf16>, %k: tensor<1x1x256x64xf16>, %v: tensor<1x1x256x64xf16>) -> tensor<1x1x256x64xf16> {
+  %o = fa.attention %q, %k, %v visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %length = arith.constant 64 : index
+    %d = arith.subi %i, %j : index
+    %c = arith.cmpi ult, %d, %length : index
+    fa.yield %c : i1 }
+    : tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16> -> tensor<1x1x256x64xf16>
+  return %o : tensor<1x1x256x64xf16>
+}
+func.func @beyond(%q: tensor<1x1x256x64xf16>, %k: tensor<1x1x256x64xf16>, %v: tensor<1x1x256x64xf16>) -> tensor<1x1x256x64xf16> {
+  %o = fa.attention %q, %k, %v visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %length = arith.constant 64 : index
+    %d = arith.subi %i, %j : index
+    %c = arith.cmpi uge, %d, %length : index
     fa.yield %c : i1 }
     : tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16> -> tensor<1x1x256x64xf16>
   return %o : tensor<1x1x256x64xf16>

@@ -301,6 +301,20 @@ constexpr Bounds kBounds[] = {
   %n = arith.constant 20 : index
   %d = arith.subi %i, %j : index
   %c = arith.cmpi ult, %d, %n : index)"},
+    {"unsigned_to_a_negative_number", R"(
+  %n = arith.constant 20 : index
+  %d = arith.subi %i, %j : index
+  %e = arith.subi %j, %n : index
+  %c = arith.cmpi ule, %d, %e : index)"},
+    {"unsigned_and_negative", R"(
+  %n = arith.constant -20 : index
+  %d = arith.subi %i, %j : index
+  %c = arith.cmpi ugt, %d, %n : index)"},
+    {"unsigned_beyond", R"(
+  %n = arith.constant 20 : i32
+  %d = arith.subi %i, %j : index
+  %w = arith.index_cast %d : index to i32
+  %c = arith.cmpi uge, %w, %n : i32)"},
     {"both", R"(
   %n = arith.constant 20 : index
   %x = arith.cmpi sge, %i, %j : index

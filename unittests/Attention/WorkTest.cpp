@@ -59,6 +59,13 @@ constexpr Windowed kWindows[] = {
     %c = arith.andi %low, %high : i1
     fa.yield %c : i1 })",
      0},
+    {"by_a_region_without_signs",
+     R"(visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %length = arith.constant 128 : index
+    %d = arith.subi %i, %j : index
+    %c = arith.cmpi ult, %d, %length : index
+    fa.yield %c : i1 })",
+     0},
     {"beside_sinks",
      R"(visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
     %sinks = arith.constant 4 : index

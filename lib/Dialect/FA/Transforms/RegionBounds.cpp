@@ -53,6 +53,9 @@ private:
   Value compare(arith::CmpIPredicate predicate, Value a, Value c) {
     return b.createOrFold<arith::CmpIOp>(predicate, a, c);
   }
+  Value isNegative(Value a) {
+    return compare(arith::CmpIPredicate::slt, a, b.index(0));
+  }
   Value least(Value a, Value c) { return b.createOrFold<arith::MinSIOp>(a, c); }
   Value most(Value a, Value c) { return b.createOrFold<arith::MaxSIOp>(a, c); }
   /// `op` with its first operand in the place of the dividend.
@@ -237,6 +240,15 @@ BlockTruth BoundsEmitter::emitComparison(arith::CmpIOp op) {
     return {compare(predicate, x.first, y.last),
             compare(predicate, x.last, y.first)};
   };
+  // Without signs what is negative is above all that is not.
+  auto isBelowUnsigned = [&](Predicate predicate, Span x,
+                             Span y) -> BlockTruth {
+    BlockTruth signedTruth = isBelow(predicate, x, y);
+    return {either(isNegative(y.first),
+                   both(negate(isNegative(x.last)), signedTruth.may)),
+            both(negate(isNegative(x.first)),
+                 either(isNegative(y.last), signedTruth.must))};
+  };
   BlockTruth equal = {both(compare(Predicate::sle, a->first, c->last),
                            compare(Predicate::sle, c->first, a->last)),
                       both(compare(Predicate::eq, a->first, c->last),
@@ -253,9 +265,16 @@ BlockTruth BoundsEmitter::emitComparison(arith::CmpIOp op) {
     return equal;
   case Predicate::ne:
     return {negate(equal.must), negate(equal.may)};
-  default:
-    return unknown();
+  case Predicate::ult:
+    return isBelowUnsigned(Predicate::slt, *a, *c);
+  case Predicate::ule:
+    return isBelowUnsigned(Predicate::sle, *a, *c);
+  case Predicate::ugt:
+    return isBelowUnsigned(Predicate::slt, *c, *a);
+  case Predicate::uge:
+    return isBelowUnsigned(Predicate::sle, *c, *a);
   }
+  llvm_unreachable("every predicate is handled");
 }
 
 BlockTruth BoundsEmitter::emitTruth(Operation &op) {
@@ -351,6 +370,19 @@ static Trend trendOf(Value value, Value key) {
       });
 }
 
+/// Whether `compare` asks for a number from 0 to another that is not negative.
+static bool asksForLeast(arith::CmpIOp compare) {
+  using Predicate = arith::CmpIPredicate;
+  bool isTurned = llvm::is_contained({Predicate::ugt, Predicate::uge},
+                                     compare.getPredicate());
+  APInt limit;
+  return (isTurned || llvm::is_contained({Predicate::ult, Predicate::ule},
+                                         compare.getPredicate())) &&
+         matchPattern(isTurned ? compare.getLhs() : compare.getRhs(),
+                      m_ConstantInt(&limit)) &&
+         !limit.isNegative();
+}
+
 /// Whether the keys for which `truth` holds follow one another.
 static bool isInOnePiece(Value truth, Value key) {
   using Predicate = arith::CmpIPredicate;
@@ -358,9 +390,10 @@ static bool isInOnePiece(Value truth, Value key) {
     return isInOnePiece(both.getLhs(), key) && isInOnePiece(both.getRhs(), key);
   auto compare = truth.getDefiningOp<arith::CmpIOp>();
   if (compare &&
-      llvm::is_contained({Predicate::eq, Predicate::slt, Predicate::sle,
-                          Predicate::sgt, Predicate::sge},
-                         compare.getPredicate()))
+      (asksForLeast(compare) ||
+       llvm::is_contained({Predicate::eq, Predicate::slt, Predicate::sle,
+                           Predicate::sgt, Predicate::sge},
+                          compare.getPredicate())))
     return sumOf(trendOf(compare.getLhs(), key),
                  negated(trendOf(compare.getRhs(), key))) != Trend::Any;
   return trendOf(truth, key) == Trend::Same;

@@ -480,4 +480,32 @@ TEST(Cases, CapOfLargeAndSmallScores) {
   }
 }
 
+TEST(Cases, AScoreOf0StaysBesideAScaleFarAboveTheCap) {
+  // Scale over cap is no f32, nor is twice log2 e over the last cap.
+  auto outOf = [](double score, double cap) {
+    double high = std::exp(cap * std::tanh(score / cap));
+    return (1 + 2 * high) / (1 + high);
+  };
+  for (const char *type : {"f16", "f32"})
+    for (bool isOperand : {false, true}) {
+      Form form =
+          rowForm(isOperand ? "softcap(0.5)" : "scale(2.0e38) softcap(0.5)");
+      form.type = type;
+      form.outType = "f32";
+      form.hasScaleOperand = isOperand;
+      auto run = [&](double key, const Values &expected) {
+        Trial trial = Trial::ofRows(form, {1}, {0, key}, {1, 2});
+        if (isOperand)
+          trial.set("scale", {2.0e38});
+        trial.expect(expected);
+      };
+      run(1, {outOf(1e9, 0.5)});
+      // A score of 1, of a product near the least f32.
+      if (form.type == "f32")
+        run(5.0e-39, {outOf(1, 0.5)});
+    }
+  Trial::ofRows(rowForm("scale(1.0) softcap(3.0e-39)"), {1}, {0, 1}, {1, 2})
+      .expect({1.5});
+}
+
 } // namespace

@@ -40,15 +40,31 @@ static Value emitDistances(TileBuilder &b, const ScoreClauses &clauses,
 /// A value, and what it is still to be multiplied by; null for nothing.
 using Scaled = std::pair<Value, Value>;
 
+/// products * multiplier * factor. Where the last two are no f32 together, one
+/// comes after the other: a product of 0 stays 0, and none that is not is lost.
+static Value emitMultiples(TileBuilder &b, Value products, Value multiplier,
+                           double factor) {
+  Type type = products.getType();
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  APFloat known(0.0f);
+  bool isKnown = matchPattern(multiplier, m_ConstantFloat(&known));
+  if (!isKnown || std::abs(known.convertToFloat() * factor) > kLargest) {
+    products = b.create<arith::MulFOp>(products, b.spread(multiplier, type));
+    multiplier = b.f32(1.0f);
+  }
+  factor = std::min(factor, kLargest);
+  Value part = b.createOrFold<arith::MulFOp>(multiplier,
+                                             b.f32(static_cast<float>(factor)));
+  return b.create<arith::MulFOp>(products, b.spread(part, type));
+}
+
 /// cap tanh(x / cap) of x = products * multiplier, without the rest.
 static Scaled emitCapped(TileBuilder &b, const ScoreClauses &clauses,
                          Value products) {
   double cap = *clauses.softcap;
   auto type = cast<VectorType>(products.getType());
   auto scaledBy = [&](double factor) -> Value {
-    Value part = b.createOrFold<arith::MulFOp>(
-        clauses.multiplier, b.f32(static_cast<float>(factor / cap)));
-    return b.create<arith::MulFOp>(products, b.spread(part, type));
+    return emitMultiples(b, products, clauses.multiplier, factor / cap);
   };
   Value factor = b.f32(static_cast<float>(clauses.getSoftcapUnit()));
   if (!clauses.isShortSoftcap)

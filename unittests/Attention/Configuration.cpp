@@ -1,171 +1,180 @@
-//===- Configuration.cpp - random attentions, and smaller ones ------------===//
+//===- Configuration.cpp - random attentions, and their names -------------===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 #include "Configuration.h"
+#include "RegionWriter.h"
 
-#include "fa/Compiler/Compiler.h"
-#include "fa/Runner/InputGenerator.h"
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
 
 namespace farun::test {
 
-namespace {
-
-/// Writes a region of integers: sums, quotients, comparisons, and, or.
-class RegionWriter {
-public:
-  explicit RegionWriter(uint64_t seed) : random(seed, /*stream=*/97) {}
-
-  std::string visible() {
-    std::string result = truth(/*depth=*/2);
-    return " visible { ^bb0(%b: index, %h: index, %i: index, %j: index):\n" +
-           lines + "  fa.yield " + result + " : i1 }";
-  }
-  /// The first keys, and a window behind each row.
-  std::string sinksAndWindow() {
-    std::string isFirst =
-        add("arith.cmpi slt, %j, " + constant(1, 20) + " : index");
-    std::string distance = binary("subi", "%i", "%j");
-    std::string isPast =
-        add("arith.cmpi sge, " + distance + ", " + constant(0, 0) + " : index");
-    std::string isNear = add("arith.cmpi slt, " + distance + ", " +
-                             constant(1, 40) + " : index");
-    std::string isIn = add("arith.andi " + isPast + ", " + isNear + " : i1");
-    std::string result = add("arith.ori " + isFirst + ", " + isIn + " : i1");
-    return " visible { ^bb0(%b: index, %h: index, %i: index, %j: index):\n" +
-           lines + "  fa.yield " + result + " : i1 }";
-  }
-  std::string score() {
-    std::string number = integer(/*depth=*/2);
-    std::string wide = add("arith.index_cast " + number + " : index to i64");
-    std::string real = add("arith.sitofp " + wide + " : i64 to f32");
-    std::string part = add("arith.mulf " + real + ", " +
-                           add("arith.constant 0.03125 : f32") + " : f32");
-    std::string small = add("math.tanh " + part + " : f32");
-    std::string sum = add("arith.addf %s, " + small + " : f32");
-    return " score { ^bb0(%s: f32, %b: index, %h: index, %i: index, "
-           "%j: index):\n" +
-           lines + "  fa.yield " + sum + " : f32 }";
-  }
-
-private:
-  std::string add(const std::string &op) {
-    std::string name = "%v" + std::to_string(numValues++);
-    lines += "  " + name + " = " + op + "\n";
-    return name;
-  }
-  std::string constant(int64_t least, int64_t most) {
-    return add("arith.constant " +
-               std::to_string(least + random.integer(most - least)) +
-               " : index");
-  }
-  std::string integer(int depth) {
-    const char *leaves[] = {"%i", "%j", "%i", "%j", "%h", "%b"};
-    if (depth == 0)
-      return leaves[random.integer(5)];
-    std::string a = integer(depth - 1);
-    switch (random.integer(7)) {
-    case 0:
-      return binary("addi", a, integer(depth - 1));
-    case 1:
-    case 2:
-      return binary("subi", a, integer(depth - 1));
-    case 3:
-      return binary("muli", a, constant(-3, 5));
-    case 4:
-      return binary("floordivsi", a, constant(1, 20));
-    case 5:
-      return binary("remsi", a, constant(1, 9));
-    case 6:
-      return binary(random.integer(1) ? "minsi" : "maxsi", a,
-                    integer(depth - 1));
-    default:
-      return a;
-    }
-  }
-  std::string binary(const char *op, const std::string &a,
-                     const std::string &c) {
-    return add(std::string("arith.") + op + " " + a + ", " + c + " : index");
-  }
-  std::string truth(int depth) {
-    if (depth == 0 || random.integer(3) == 0) {
-      const char *order[] = {"sge", "sle", "slt", "ne", "sgt"};
-      std::string a = integer(2), c = constant(-20, 60);
-      return add(std::string("arith.cmpi ") + order[random.integer(4)] + ", " +
-                 a + ", " + c + " : index");
-    }
-    std::string a = truth(depth - 1), c = truth(depth - 1);
-    const char *join[] = {"andi", "ori", "xori"};
-    return add(std::string("arith.") + join[random.integer(2)] + " " + a +
-               ", " + c + " : i1");
-  }
-
-  RandomSource random;
-  std::string lines;
-  int numValues = 0;
-};
-
-} // namespace
+const std::array<Configuration::Row, Configuration::NumQuestions>
+    Configuration::kQuestions = {{
+#define FA_TEST_QUESTION(NAME, MOST) {#NAME, MOST},
+        FA_TEST_QUESTIONS(FA_TEST_QUESTION)
+#undef FA_TEST_QUESTION
+    }};
 
 Configuration::Configuration(uint64_t seed) : seed(seed) {
   RandomSource random(seed, /*stream=*/96);
-  auto pick = [&](Question question, int64_t most) {
-    choices[question] = random.integer(most);
-  };
-  // A clause is there in one of `rarity` draws.
-  auto maybe = [&](Question question, int64_t rarity, int64_t most = 1) {
+  for (Question question :
+       {Type, Target, State, Batch, Group, KVHeads, Queries, Keys})
+    choices[question] = random.integer(kQuestions[question].most);
+  // Others are answered by more than the plainest in one of `rarity` draws.
+  auto maybe = [&](Question question, int64_t rarity) {
+    int64_t most = kQuestions[question].most;
     choices[question] =
         random.integer(rarity - 1) ? 0 : 1 + random.integer(most - 1);
   };
-  pick(Type, 2);
-  maybe(OutType, 4, 2);
-  pick(HeadDim, 3);
-  pick(ValueDim, 3);
-  maybe(Scale, 3, 6);
-  maybe(Softcap, 4);
-  maybe(Score, 4);
-  maybe(Alibi, 4);
-  maybe(Bias, 4, 3);
-  maybe(Causal, 3, 3);
-  maybe(Window, 4, 3);
-  maybe(Chunk, 5, 2);
-  maybe(Mask, 4, 3);
-  maybe(Visible, 4, 2);
-  maybe(Segments, 4);
-  maybe(QLengths, 4);
-  maybe(KVLengths, 4);
-  maybe(Sink, 4);
-  maybe(Dropout, 4, 3);
-  maybe(EmptyRow, 4, 2);
-  maybe(Layout, 4);
-  pick(Target, 1);
-  pick(Tiles, 3);
-  pick(State, 1);
-  pick(Batch, 1);
-  pick(Group, 3);
-  pick(KVHeads, 1);
-  pick(Queries, 70);
-  pick(Keys, 90);
-  maybe(Polynomial, 4, 4);
   for (Question question :
-       {StaticBatch, StaticHeads, StaticKVHeads, StaticQueries, StaticKeys})
+       {Scale, Causal, StaticBatch, StaticHeads, StaticKVHeads, StaticQueries,
+        StaticKeys, Roles, Blocks, Query})
     maybe(question, 3);
+  for (Question question :
+       {OutType, Softcap, Score, Alibi, Bias, Window, Mask, Visible, Segments,
+        QLengths, KVLengths, Sink, Dropout, EmptyRow, NoLSE, Layout, Strides,
+        Exact, Polynomial})
+    maybe(question, 4);
+  maybe(Chunk, 5);
+  // Large kernels take long to compile.
+  maybe(Tiles, 2);
+  maybe(Picked, 16);
+  for (Question question : {HeadDim, ValueDim}) {
+    bool isLarge = random.integer(3) == 0, isLargest = random.integer(39) == 0;
+    choices[question] = isLargest ? 7 + random.integer(1)
+                        : isLarge ? 4 + random.integer(2)
+                                  : random.integer(3);
+  }
+}
+
+/// 17:Keys=30,Causal=1
+std::optional<Configuration> Configuration::read(const std::string &text) {
+  const char *at = text.data(), *end = at + text.size();
+  auto number = [&](auto &value) {
+    auto [stop, problem] = std::from_chars(at, end, value);
+    at = stop;
+    return problem == std::errc();
+  };
+  uint64_t seed = 0;
+  if (!number(seed))
+    return std::nullopt;
+  Configuration result(seed);
+  if (at == end)
+    return result;
+  result.choices = {};
+  for (char separator = ':'; at != end; separator = ',') {
+    const char *equals = std::find(at, end, '=');
+    if (*at != separator || equals == end)
+      return at + 1 == end && *at == ':' ? std::optional(result) : std::nullopt;
+    std::string_view name(at + 1, equals);
+    auto row =
+        std::find_if(kQuestions.begin(), kQuestions.end(),
+                     [&](const Row &known) { return known.name == name; });
+    at = equals + 1;
+    int64_t choice = 0;
+    if (row == kQuestions.end() || !number(choice) || choice < 0 ||
+        choice > row->most)
+      return std::nullopt;
+    result.choices[size_t(row - kQuestions.begin())] = choice;
+  }
+  return result;
+}
+
+std::string Configuration::name() const {
+  std::string text = std::to_string(seed);
+  char separator = ':';
+  for (size_t question = 0; question < NumQuestions; ++question)
+    if (choices[question]) {
+      text += separator + std::string(kQuestions[question].name) + "=" +
+              std::to_string(choices[question]);
+      separator = ',';
+    }
+  return separator == ':' ? text + ":" : text;
+}
+
+//===----------------------------------------------------------------------===//
+// What the choices mean
+//===----------------------------------------------------------------------===//
+
+static constexpr std::array kTypes = {"f16", "bf16", "f32"};
+
+/// Whether the kernel has producers beside warpgroups of consumers.
+bool Configuration::hasRoles() const {
+  return (*this)[Target] && isHalf() && (*this)[Roles] != 3;
+}
+
+/// In the exact mode a type whose nearest number is far coarser than f32.
+std::string Configuration::outType() const {
+  const Configuration &c = *this;
+  size_t type = size_t(c[Type] + c[OutType]) % kTypes.size();
+  return kTypes[c[Exact] && type == 2 ? 1 : type];
+}
+
+/// In the exact mode of powers of two ln 2, or -ln 2, in that of equal weights
+/// 0.
+std::string Configuration::scale() const {
+  const Configuration &c = *this;
+  if (c[Scale] == 4)
+    return "";
+  if (c[Exact])
+    return c[Exact] == 2
+               ? "scale(0.0) "
+               : std::string(c[Scale] % 2 ? "scale(-" : "scale(") + kLn2 + ") ";
+  return std::array{"", "scale(0.25) ",   "scale(-0.5) ",   "scale(0.0) ",
+                    "", "scale(1.0e38) ", "scale(-1.0e38) "}[size_t(c[Scale])];
+}
+
+std::string Configuration::schedule() const {
+  const Configuration &c = *this;
+  constexpr std::array<std::array<const char *, 4>, 2> tiles = {
+      {{"tile_q=16,tile_kv=16,warps=1", "tile_q=32,tile_kv=16,warps=2,stages=3",
+        "tile_q=64,tile_kv=32,warps=2", "tile_q=64,tile_kv=64,warps=4"},
+       {"tile_q=64,tile_kv=16", "tile_q=64,tile_kv=32,stages=3",
+        "tile_q=128,tile_kv=32", "tile_q=64,tile_kv=64"}}};
+  // Larger ones do not fit.
+  int64_t most = isHalf() ? 3 : 2;
+  if (isWide())
+    most = isHalf() || !c[Target] ? 1 : 0;
+  int64_t tile = std::min(c[Tiles], most);
+  // That of two warpgroups, and of 32 rows a warp.
+  bool isTall = tile == 2;
+  std::string text;
+  auto add = [&](bool isUsed, const std::string &key) {
+    if (isUsed)
+      text += (text.empty() ? "" : ",") + key;
+  };
+  add(!c[Picked], tiles[size_t(c[Target])][size_t(tile)]);
+  add(c[State], "state=shared");
+  add(c[Query] && isHalf() && !hasRoles() && !isTall && !c[Picked],
+      "query=registers");
+  add(c[Roles] == 1 && hasRoles() && isTall && !c[State] && !c[Picked],
+      "pingpong=true");
+  add(c[Roles] == 2 && hasRoles(), "pingpong=false");
+  add(c[Roles] == 3 && c[Target], "producers=0");
+  add(c[Blocks] == 1 && hasRoles(), "persistent=true");
+  add(c[Blocks] == 2 && hasRoles(), "cluster=2");
+  // What is near 1 in it is not exactly 1.
+  add(c[Polynomial] && isHalf() && !c[Exact],
+      "polynomial=" + std::to_string(c[Polynomial]));
+  return text;
 }
 
 Form Configuration::form() const {
   const Configuration &c = *this;
-  const char *types[] = {"f16", "bf16", "f32"};
   const char *masks[] = {"", "?x?x?x?", "?x1", "1x?x1x?"};
   Form form;
-  form.type = types[c[Type]];
-  form.outType = c[OutType] ? types[(c[Type] + c[OutType]) % 3] : "";
-  form.headDim = std::array{16, 24, 40, 72}[size_t(c[HeadDim])];
-  form.valueDim = std::array{16, 8, 33, 80}[size_t(c[ValueDim])];
-  const char *scales[] = {"", "scale(0.25) ",   "scale(-0.5) ",   "scale(0.0) ",
-                          "", "scale(1.0e38) ", "scale(-1.0e38) "};
-  form.clauses = scales[c[Scale]];
+  form.type = kTypes[size_t(c[Type])];
+  form.outType = outType() == form.type ? "" : outType();
+  form.headDim =
+      std::array{16, 24, 40, 72, 64, 96, 128, 192, 256}[size_t(c[HeadDim])];
+  form.valueDim =
+      std::array{16, 8, 33, 80, 64, 100, 128, 192, 256}[size_t(c[ValueDim])];
+  form.clauses = scale();
   form.hasScaleOperand = c[Scale] == 4;
   const char *causal[] = {"", "#fa.causal<top_left>",
                           "#fa.causal<bottom_right>",
@@ -182,17 +191,18 @@ Form Configuration::form() const {
       list += (list.empty() ? "" : ", ") + std::string(mask);
   if (!list.empty())
     form.clauses += "masks [" + list + "]";
-  if (c[Softcap])
-    form.clauses += " softcap(1.5)";
+  if (c[Softcap] && !c[Exact])
+    form.clauses += c[Softcap] == 1 ? " softcap(1.5)" : " softcap(100.0)";
   if (c[Score])
-    form.clauses += RegionWriter(seed).score();
+    form.clauses +=
+        c[Exact] ? RegionWriter(seed).steps() : RegionWriter(seed).score();
   if (c[Visible])
     form.clauses += c[Visible] == 1 ? RegionWriter(seed + 1).visible()
                                     : RegionWriter(seed + 1).sinksAndWindow();
   form.bias = masks[c[Bias]];
-  form.biasType = types[(c[Type] + c[Bias]) % 3];
+  form.biasType = c[Exact] ? "f32" : kTypes[size_t(c[Type] + c[Bias]) % 3];
   form.mask = masks[c[Mask]];
-  form.hasAlibi = c[Alibi];
+  form.hasAlibi = c[Alibi] && !c[Exact];
   form.hasSink = c[Sink];
   form.hasSegments = c[Segments];
   form.hasQLengths = c[QLengths];
@@ -201,18 +211,9 @@ Form Configuration::form() const {
     form.dropout = std::array{0.5, 0.25, 0.9}[size_t(c[Dropout] - 1)];
   const char *rows[] = {"", "empty_row = \"nan\"", "empty_row = \"uniform\""};
   form.attributes = rows[c[EmptyRow]];
+  form.hasLSE = !c[NoLSE];
   form.isBSHD = c[Layout];
-  const char *tiles[2][4] = {
-      {"tile_q=16,tile_kv=16,warps=1", "tile_q=32,tile_kv=16,warps=2,stages=3",
-       "tile_q=64,tile_kv=32,warps=2", "tile_q=64,tile_kv=64,warps=4"},
-      {"tile_q=64,tile_kv=16", "tile_q=64,tile_kv=32,stages=3",
-       "tile_q=128,tile_kv=32", "tile_q=64,tile_kv=64"}};
-  // The largest ones of f32 do not fit.
-  int64_t largest = form.type == "f32" ? 2 : 3;
-  form.schedule = std::string(tiles[c[Target]][std::min(c[Tiles], largest)]) +
-                  (c[State] ? ",state=shared" : "");
-  if (c[Polynomial] && form.type != "f32")
-    form.schedule += ",polynomial=" + std::to_string(c[Polynomial]);
+  form.schedule = schedule();
   Extent5 known = extents();
   auto fix = [&](Question question, int64_t &extent, int64_t number) {
     if (c[question])
@@ -226,84 +227,75 @@ Form Configuration::form() const {
   return form;
 }
 
+/// Wide heads have few of them, and short sequences.
 Extent5 Configuration::extents() const {
   const Configuration &c = *this;
-  int64_t kvHeads = 1 + c[KVHeads];
-  return {1 + c[Batch], kvHeads * (1 + c[Group]), kvHeads, 1 + c[Queries],
-          c[Keys]};
+  int64_t kvHeads = isWide() ? 1 : 1 + c[KVHeads];
+  int64_t longest = isWide() ? 40 : 90;
+  return {1 + c[Batch], kvHeads * (1 + c[Group]), kvHeads,
+          std::min(1 + c[Queries], longest), std::min(c[Keys], longest)};
 }
 
 const char *Configuration::target() const {
   return std::array{"sm_80", "sm_90a"}[size_t((*this)[Target])];
 }
 
-std::string Configuration::problem() const {
-  Form form = this->form();
-  mlir::fa::CompileOptions options;
-  options.path = "attention.mlir";
-  options.text = form.text();
-  options.target = target();
-  options.schedule = form.schedule;
-  Expected<mlir::fa::CompiledKernel> kernel = mlir::fa::compile(options);
-  if (!kernel)
-    return "refused: " + kernel.error().str();
-  Program program;
-  program.manifest = std::move(kernel->manifest);
-  program.ptx = std::move(kernel->ptx);
-  program.ptxName = "kernel.ptx";
-  RunSpec spec;
-  Extent5 extent = extents();
-  spec.dims = {{"B", extent.B},      {"Hq", extent.Hq}, {"Hkv", extent.Hkv},
-               {"Sq", extent.Sq},    {"Sk", extent.Sk}, {"D", form.headDim},
-               {"Dv", form.valueDim}};
-  spec.seed = seed;
-  Expected<RunResult> result = run(program, spec, emulator());
-  if (!result)
-    return "refused: " + result.error().str();
-  if (result->failure)
-    return "stopped: " + result->failure->str();
-  for (const Comparison &comparison : result->comparisons)
-    if (!comparison.ok)
-      return "wrong: " + comparison.str();
-  return "";
-}
+//===----------------------------------------------------------------------===//
+// Again
+//===----------------------------------------------------------------------===//
 
-Configuration Configuration::shrink() const {
-  Configuration smallest = *this;
-  for (bool isSmaller = true; isSmaller;) {
-    isSmaller = false;
-    for (size_t question = 0; question < NumQuestions; ++question)
-      for (int64_t less : {int64_t(0), smallest.choices[question] / 2,
-                           smallest.choices[question] - 1}) {
-        if (less < 0 || less >= smallest.choices[question])
-          continue;
-        Configuration candidate = smallest;
-        candidate.choices[question] = less;
-        if (candidate.problem().empty())
-          continue;
-        smallest = candidate;
-        isSmaller = true;
-        break;
-      }
-  }
-  return smallest;
+static constexpr const char *kVariable = "FA_TEST_CONFIGURATION";
+
+std::string Configuration::toolLine(const std::string &tool) const {
+  if ((*this)[Exact] || (*this)[Strides])
+    return "";
+  Form form = this->form();
+  std::string text = form.text();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  std::string line = tool + " <(echo '" + text + "') --target=" + target();
+  if (!form.schedule.empty())
+    line += " --schedule=" + form.schedule;
+  Extent5 extent = extents();
+  for (auto [name, number] : {std::pair("B", extent.B),
+                              {"Hq", extent.Hq},
+                              {"Hkv", extent.Hkv},
+                              {"Sq", extent.Sq},
+                              {"Sk", extent.Sk}})
+    line += std::string(" --dim=") + name + "=" + std::to_string(number);
+  if ((*this)[Blocks] == 1 && hasRoles())
+    line += " --multiprocessors=2";
+  return line + " --device=emulator --seed=" + std::to_string(seed);
 }
 
 std::string Configuration::str() const {
-  return "seed " + std::to_string(seed) + " " + target() + " " +
-         extents().str() + " schedule " + form().schedule + "\n" +
-         form().text();
+  return form().text() + target() + " " + extents().str() + " schedule " +
+         form().schedule + "\n" + kVariable + "=" + name() +
+         " FAAttentionRegionTests --gtest_filter=Configurations.AreRight/0\n" +
+         toolLine("fa-run");
+}
+
+std::vector<Configuration> configurationsToRun(uint64_t first, int count) {
+  std::vector<Configuration> list;
+  if (const char *text = std::getenv(kVariable)) {
+    if (std::optional<Configuration> asked = Configuration::read(text))
+      list.push_back(*asked);
+    else
+      ADD_FAILURE() << kVariable << "=" << text << " is no configuration";
+    return list;
+  }
+  for (uint64_t seed = first; seed < first + uint64_t(count); ++seed)
+    list.emplace_back(seed);
+  return list;
 }
 
 void checkConfigurations(uint64_t first, int count) {
-  for (uint64_t seed = first; seed < first + uint64_t(count); ++seed) {
-    Configuration configuration(seed);
-    std::string problem = configuration.problem();
+  for (const Configuration &drawn : configurationsToRun(first, count)) {
+    std::string problem = drawn.problem();
     if (problem.empty())
       continue;
-    Configuration smallest = configuration.shrink();
-    ADD_FAILURE() << "configuration " << seed << ": " << problem
-                  << "\nsmallest: " << smallest.problem() << "\n"
+    Configuration smallest = drawn.shrink();
+    ADD_FAILURE() << drawn.name() << ": " << problem << "\n"
+                  << drawn.str() << "\nsmallest: " << smallest.problem() << "\n"
                   << smallest.str();
     return;
   }

@@ -148,7 +148,7 @@ TEST_P(Configurations, AreRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Thousands, Configurations,
-                         testing::Range(1000, 6000, 500),
+                         testing::Range(1000, 7000, 500),
                          testing::PrintToStringParamName());
 
 } // namespace

@@ -356,6 +356,24 @@ constexpr Bounds kBounds[] = {
   %p = arith.muli %j, %f : index
   %w = arith.index_cast %p : index to i32
   %c = arith.cmpi sge, %w, %z : i32)"},
+    {"bit_with_a_sign", R"(
+  %one = arith.constant 1 : i32
+  %two = arith.constant 2 : i32
+  %n = arith.constant -20 : i32
+  %b1 = arith.index_cast %h : index to i1
+  %e = arith.extsi %b1 : i1 to i32
+  %t = arith.muli %e, %two : i32
+  %d = arith.addi %t, %one : i32
+  %w = arith.index_cast %j : index to i32
+  %x = arith.divsi %w, %d : i32
+  %c = arith.cmpi sge, %x, %n : i32)"},
+    {"bit_of_64_bits", R"(
+  %n = arith.constant 1.0e+15 : f32
+  %w = arith.index_cast %j : index to i32
+  %b1 = arith.trunci %w : i32 to i1
+  %e = arith.extsi %b1 : i1 to i64
+  %u = arith.uitofp %e : i64 to f32
+  %c = arith.cmpf olt, %u, %n : f32)"},
     {"odd_heads", R"(
   %n = arith.constant 2 : index
   %one = arith.constant 1 : index

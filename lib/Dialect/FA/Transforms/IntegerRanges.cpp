@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -39,17 +40,21 @@ IntegerRanges::Range IntegerRanges::hull(std::initializer_list<Wide> ends) {
   return {static_cast<int64_t>(low), static_cast<int64_t>(high)};
 }
 
+IntegerRanges::Range IntegerRanges::wholeOf(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!integer || integer.getWidth() >= 64)
+    return {};
+  unsigned bits = integer.getWidth();
+  return {llvm::minIntN(bits), llvm::maxIntN(bits)};
+}
+
 IntegerRanges::Range IntegerRanges::get(Value value) const {
   if (auto it = ranges.find(value); it != ranges.end())
     return it->second;
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
     return {constant.getSExtValue(), constant.getSExtValue()};
-  auto integer = dyn_cast<IntegerType>(value.getType());
-  if (integer && integer.getWidth() == 32)
-    return {std::numeric_limits<int32_t>::min(),
-            std::numeric_limits<int32_t>::max()};
-  return {};
+  return wholeOf(value.getType());
 }
 
 IntegerRanges::Range IntegerRanges::computeBinary(Operation &op, Range a,
@@ -96,7 +101,7 @@ IntegerRanges::Range IntegerRanges::computeBinary(Operation &op, Range a,
       .Default([](Operation *) { return Range{}; });
 }
 
-/// What does not fit the type of an i32 wraps around within it.
+/// What does not fit a type that is narrower wraps around within it.
 IntegerRanges::Range IntegerRanges::compute(Operation &op) const {
   Range range;
   if (isa<arith::ConstantOp>(op))
@@ -109,22 +114,19 @@ IntegerRanges::Range IntegerRanges::compute(Operation &op) const {
   } else if (isa<arith::ExtUIOp>(op)) {
     range = get(op.getOperand(0));
     if (range.low < 0)
-      range = {0, std::numeric_limits<uint32_t>::max()};
+      range = {0, static_cast<int64_t>(llvm::maxUIntN(
+                      op.getOperand(0).getType().getIntOrFloatBitWidth()))};
   } else if (op.getNumOperands() == 2) {
     range = computeBinary(op, get(op.getOperand(0)), get(op.getOperand(1)));
   }
-  constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(),
-                    kMost = std::numeric_limits<int32_t>::max();
-  if (op.getResult(0).getType().isInteger(32) &&
-      (range.low < kLeast || range.high > kMost))
-    return {kLeast, kMost};
+  Range whole = wholeOf(op.getResult(0).getType());
+  if (range.low < whole.low || range.high > whole.high)
+    return whole;
   return range;
 }
 
 bool IntegerRanges::isBounded(Operation &op) const {
-  Range range = get(op.getResult(0)), all;
-  if (op.getResult(0).getType().isInteger(32))
-    all = {std::numeric_limits<int32_t>::min(),
-           std::numeric_limits<int32_t>::max()};
-  return range.low > all.low || range.high < all.high;
+  Range range = get(op.getResult(0)),
+        whole = wholeOf(op.getResult(0).getType());
+  return range.low > whole.low || range.high < whole.high;
 }

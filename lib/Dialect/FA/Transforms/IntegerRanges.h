@@ -36,6 +36,8 @@ private:
     int64_t low = std::numeric_limits<int64_t>::min();
     int64_t high = std::numeric_limits<int64_t>::max();
   };
+  /// All numbers of a type, which are signed: i1 has -1 and 0.
+  static Range wholeOf(Type type);
   Range get(Value value) const;
   Range compute(Operation &op) const;
   Range computeBinary(Operation &op, Range a, Range c) const;

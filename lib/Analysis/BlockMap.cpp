@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -65,7 +66,10 @@ private:
   void runIf(scf::IfOp op, function_ref<void(scf::ForOp)> onLoop);
   void runDim(memref::DimOp op);
   void runLoad(memref::LoadOp op);
-  /// The row of fa.operands of an argument of the function.
+  void runMinMax(MinMaxOp op);
+  /// The number that all elements of an operand have.
+  std::optional<int64_t> elementOf(Value memref);
+  /// The row of fa.operands of the argument of the function that is viewed.
   DictionaryAttr operandOf(Value value);
   std::optional<int64_t> numberOf(StringRef name);
 
@@ -121,6 +125,8 @@ void IntegerEvaluator::fold(Operation &op) {
 }
 
 DictionaryAttr IntegerEvaluator::operandOf(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
   auto argument = dyn_cast<BlockArgument>(value);
   auto operands = function->getAttrOfType<ArrayAttr>(kOperandsAttr);
   if (!argument || argument.getOwner() != &function.front() || !operands ||
@@ -153,6 +159,9 @@ std::optional<int64_t> IntegerEvaluator::extentOf(StringRef name) {
 }
 
 void IntegerEvaluator::runDim(memref::DimOp op) {
+  // A view has dimensions of its own.
+  if (!isa<BlockArgument>(op.getSource()))
+    return;
   DictionaryAttr operand = operandOf(op.getSource());
   std::optional<int64_t> index = get(op.getIndex());
   auto dims = operand ? operand.getAs<ArrayAttr>("dims") : ArrayAttr();
@@ -162,22 +171,34 @@ void IntegerEvaluator::runDim(memref::DimOp op) {
     set(op.getResult(), *extent);
 }
 
-void IntegerEvaluator::runLoad(memref::LoadOp op) {
-  DictionaryAttr operand = operandOf(op.getMemRef());
+std::optional<int64_t> IntegerEvaluator::elementOf(Value memref) {
+  DictionaryAttr operand = operandOf(memref);
   auto role = operand ? operand.getAs<StringAttr>("role") : StringAttr();
-  if (!role || !op.getType().isIntOrIndex())
-    return;
-  std::optional<int64_t> number;
+  if (!role)
+    return std::nullopt;
   bool isGiven = given.contains(role.getValue());
   if (!isGiven && role == "q_lengths")
-    number = extentOf("Sq");
-  else if (!isGiven && role == "kv_lengths")
-    number = extentOf("Sk");
-  else
-    number = numberOf(role.getValue());
+    return extentOf("Sq");
+  if (!isGiven && role == "kv_lengths")
+    return extentOf("Sk");
+  return numberOf(role.getValue());
+}
+
+void IntegerEvaluator::runLoad(memref::LoadOp op) {
   known.erase(op.getResult());
-  if (number)
+  if (!op.getType().isIntOrIndex())
+    return;
+  if (std::optional<int64_t> number = elementOf(op.getMemRef()))
     set(op.getResult(), *number);
+}
+
+void IntegerEvaluator::runMinMax(MinMaxOp op) {
+  std::optional<int64_t> number = elementOf(op.getSource());
+  for (Value result : op.getResults()) {
+    known.erase(result);
+    if (number)
+      set(result, *number);
+  }
 }
 
 void IntegerEvaluator::runLoop(scf::ForOp loop,
@@ -245,6 +266,11 @@ void IntegerEvaluator::run(Block &block,
       runDim(dim);
     } else if (auto load = dyn_cast<memref::LoadOp>(op)) {
       runLoad(load);
+    } else if (auto minMax = dyn_cast<MinMaxOp>(op)) {
+      runMinMax(minMax);
+    } else if (isa<PairsAlignedOp>(op)) {
+      // Arrays that begin where they may, one row behind the other.
+      set(op.getResult(0), 1);
     } else if (op.getNumResults() == 1 &&
                op.getResult(0).getType().isIntOrIndex()) {
       fold(op);
@@ -335,6 +361,7 @@ LogicalResult MapDrawer::drawLoop(scf::ForOp loop, std::string &row) {
   auto kind = loop->getAttrOfType<StringAttr>(kBlocksAttr).getValue();
   if (kind == kExactBlocks)
     return success();
+  bool isFull = kind == kFullBlocks && !loop->hasAttr(kHidingAttr);
   std::optional<int64_t> begin = evaluator.get(loop.getLowerBound()),
                          end = evaluator.get(loop.getUpperBound());
   if (!begin || !end)
@@ -344,7 +371,7 @@ LogicalResult MapDrawer::drawLoop(scf::ForOp loop, std::string &row) {
     if (!block || *block < 0)
       return unknown();
     row.resize(std::max<size_t>(row.size(), *block + 1), BlockMap::kSkipped);
-    row[*block] = kind == kFullBlocks ? BlockMap::kFull : BlockMap::kPartial;
+    row[*block] = isFull ? BlockMap::kFull : BlockMap::kPartial;
   }
   return success();
 }

@@ -87,6 +87,37 @@
 // UNSIGNED-NEXT:       96  ++.+####
 // UNSIGNED-NEXT:      128  +++.+###
 // UNSIGNED-NEXT:      160  ###+.+++
+// No block is full in which a dense mask, or a region that cannot be asked
+// block by block, may hide keys.
+// RUN: fa-opt %t/elements.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="schedule=tile_q=64,tile_kv=32" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=ELEMENTS --match-full-lines
+// ELEMENTS:      @mask batch 0 head 0: blocks of 64 queries and 32 keys
+// ELEMENTS-NEXT:        0  ++..
+// ELEMENTS-NEXT:       64  ++++
+// ELEMENTS:      @bits batch 0 head 0: blocks of 64 queries and 32 keys
+// ELEMENTS-NEXT:        0  ++..
+// ELEMENTS-NEXT:       64  ++++
+// Of segments and tables one number can be given.
+// RUN: not fa-opt %t/segments.mlir --fa-print-block-map=given=region0=40 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=NUMBERS
+// NUMBERS: segments.mlir:2:{{[0-9]+}}: error: the block map depends on q_segments, which is not given
+// RUN: fa-opt %t/segments.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="given=q_segments=3,kv_segments=3,region0=40 schedule=tile_q=64,tile_kv=32" \
+// RUN:   2>&1 | FileCheck %s --check-prefix=SEGMENTS --match-full-lines
+// SEGMENTS:      @segments batch 0 head 0: blocks of 64 queries and 32 keys
+// SEGMENTS-NEXT:        0  #+..
+// RUN: fa-opt %t/segments.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="given=q_segments=3,kv_segments=2,region0=40 schedule=tile_q=64,tile_kv=32" \
+// RUN:   2>&1 | FileCheck %s --check-prefix=OTHERS --match-full-lines
+// OTHERS:      @segments batch 0 head 0: blocks of 64 queries and 32 keys
+// OTHERS-NEXT:        0  ....
+// A number of one bit is 0 or -1.
+// RUN: fa-opt %t/sign.mlir -o /dev/null \
+// RUN:   --fa-print-block-map="schedule=tile_q=64,tile_kv=32 head=1" 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SIGN --match-full-lines
+// SIGN:      @sign batch 0 head 1: blocks of 64 queries and 32 keys
+// SIGN-NEXT:        0  ++++
 
 // RUN: not fa-opt %t/lengths.mlir --fa-print-block-map 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=OPEN
@@ -174,6 +205,49 @@ func.func @beyond(%q: tensor<1x1x256x64xf16>, %k: tensor<1x1x256x64xf16>, %v: te
     fa.yield %c : i1 }
     : tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16>, tensor<1x1x256x64xf16> -> tensor<1x1x256x64xf16>
   return %o : tensor<1x1x256x64xf16>
+}
+//--- elements.mlir
+func.func @mask(%q: tensor<1x1x128x64xf16>, %k: tensor<1x1x128x64xf16>, %v: tensor<1x1x128x64xf16>, %m: tensor<128x128xi1>) -> tensor<1x1x128x64xf16> {
+  %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] mask(%m : tensor<128x128xi1>)
+    : tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16> -> tensor<1x1x128x64xf16>
+  return %o : tensor<1x1x128x64xf16>
+}
+func.func @bits(%q: tensor<1x1x128x64xf16>, %k: tensor<1x1x128x64xf16>, %v: tensor<1x1x128x64xf16>) -> tensor<1x1x128x64xf16> {
+  %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %zero = arith.constant 0 : index
+    %bits = arith.andi %i, %j : index
+    %c = arith.cmpi eq, %bits, %zero : index
+    fa.yield %c : i1 }
+    : tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16> -> tensor<1x1x128x64xf16>
+  return %o : tensor<1x1x128x64xf16>
+}
+//--- segments.mlir
+func.func @segments(%q: tensor<1x1x64x64xf16>, %k: tensor<1x1x128x64xf16>, %v: tensor<1x1x128x64xf16>, %m: tensor<1x64xi32>, %n: tensor<1x128xi32>, %t: tensor<64xi32>) -> tensor<1x1x64x64xf16> {
+  %o = fa.attention %q, %k, %v segments(%m, %n : tensor<1x64xi32>, tensor<1x128xi32>) visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %most = tensor.extract %t[%i] : tensor<64xi32>
+    %key = arith.index_cast %j : index to i32
+    %c = arith.cmpi slt, %key, %most : i32
+    fa.yield %c : i1 }
+    : tensor<1x1x64x64xf16>, tensor<1x1x128x64xf16>, tensor<1x1x128x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+//--- sign.mlir
+// In head 1 keys are divided by -1.
+func.func @sign(%q: tensor<1x2x64x64xf16>, %k: tensor<1x2x128x64xf16>, %v: tensor<1x2x128x64xf16>) -> tensor<1x2x64x64xf16> {
+  %o = fa.attention %q, %k, %v visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %head = arith.index_cast %h : index to i1
+    %number = arith.extsi %head : i1 to i32
+    %one = arith.constant 1 : i32
+    %two = arith.constant 2 : i32
+    %twice = arith.muli %number, %two : i32
+    %divisor = arith.addi %twice, %one : i32
+    %key = arith.index_cast %j : index to i32
+    %x = arith.divsi %key, %divisor : i32
+    %least = arith.constant -100 : i32
+    %c = arith.cmpi sge, %x, %least : i32
+    fa.yield %c : i1 }
+    : tensor<1x2x64x64xf16>, tensor<1x2x128x64xf16>, tensor<1x2x128x64xf16> -> tensor<1x2x64x64xf16>
+  return %o : tensor<1x2x64x64xf16>
 }
 //--- around.mlir
 func.func @around(%q: memref<1x1x?x64xf16>, %k: memref<1x1x?x64xf16>, %v: memref<1x1x?x64xf16>, %o: memref<1x1x?x64xf16>, %n: index) {

@@ -65,6 +65,8 @@ Value AttentionTiler::emitNotingLoop(const BlockContext &block, Value begin,
   auto loop = b.create<scf::ForOp>(begin, range.end, b.index(1), noted);
   loop->setAttr(kBlocksAttr,
                 b.getStringAttr(range.isFull ? kFullBlocks : kPartialBlocks));
+  if (range.isFull && hidesInFullBlocks(block.visibility))
+    loop->setAttr(kHidingAttr, b.getUnitAttr());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getBody());
   Value isHuge =

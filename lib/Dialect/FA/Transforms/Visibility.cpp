@@ -449,6 +449,11 @@ static Value emitSameSegment(TileBuilder &b, const ElementMasks &masks,
                                  site.spreadRows(b, masks.rowSegments));
 }
 
+bool mlir::fa::hidesInFullBlocks(const BlockVisibility &block) {
+  return block.elements.plane ||
+         (block.elements.region && !block.isRegionClassified);
+}
+
 Value mlir::fa::emitVisible(TileBuilder &b, const BlockVisibility &block,
                             const ScoreSite &site, bool isFull) {
   Value visible;

@@ -137,6 +137,10 @@ Value emitKeyBlock(TileBuilder &b, const BlockVisibility &block, Value number);
 void restrictFullBlocks(TileBuilder &b, BlockVisibility &block,
                         Value condition);
 
+/// Whether a dense mask, or a region of which nothing is known block by block,
+/// hides single keys of full blocks.
+bool hidesInFullBlocks(const BlockVisibility &block);
+
 /// Emits which keys the rows at `site` see, a vector of i1; null where they
 /// see all. Full blocks leave out the intervals. The bounds of the rows are
 /// computed on the spot: a few instructions in partial blocks, against a

@@ -222,7 +222,7 @@ module attributes {fa.target = "sm_80"} {
 // CHECK:             %[[M:.*]] = fa.load_tile {{.*}} -> vector<64x16xi1>
 // CHECK:             arith.select %[[M]], %{{.*}} : vector<64x16xi1>, vector<64x16xf32>
 // CHECK:             vector.contract {{.*}} vector<64x16xbf16>, vector<16x80xbf16> into vector<64x80xf32>
-// CHECK:           } {fa.blocks = "full"}
+// CHECK:           } {fa.blocks = "full", fa.hiding}
 // CHECK:           scf.for
 // CHECK:             %[[STRUCTURAL:.*]] = arith.cmpi slt
 // CHECK:             %[[DENSE:.*]] = fa.load_tile

@@ -55,6 +55,10 @@ inline constexpr llvm::StringLiteral kFullBlocks = "full";
 inline constexpr llvm::StringLiteral kPartialBlocks = "partial";
 inline constexpr llvm::StringLiteral kExactBlocks = "exact";
 
+/// scf.for over full blocks: single keys of them may be hidden nevertheless, by
+/// what is not asked block by block.
+inline constexpr llvm::StringLiteral kHidingAttr = "fa.hiding";
+
 /// scf.for in a role of a persistent program: over the tiles of the output that
 /// a block of threads does. Set by fa-specialize-warps.
 inline constexpr llvm::StringLiteral kTilesAttr = "fa.tiles";

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -210,13 +211,42 @@ static LogicalResult checkTable(Operation &read, StringRef region) {
          << "yet; supported are tables of f32, f16, bf16, i1, i32 and i64";
 }
 
-/// What is divided by a constant of 0 has no value.
+/// What is divided by a constant of 0 has no value, nor has the quotient that
+/// no number of its type is.
 static LogicalResult checkDivisor(Operation &op, StringRef region) {
-  if (!isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
-           arith::CeilDivSIOp, arith::RemSIOp, arith::RemUIOp>(op) ||
-      !matchPattern(op.getOperand(1), m_Zero()))
+  bool isSigned = isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
+                      arith::RemSIOp>(op);
+  if (!isSigned && !isa<arith::DivUIOp, arith::RemUIOp>(op))
     return success();
-  return op.emitOpError("in the ") << region << " region divides by 0";
+  APInt dividend, divisor;
+  if (!matchPattern(op.getOperand(1), m_ConstantInt(&divisor)))
+    return success();
+  if (divisor.isZero())
+    return op.emitOpError("in the ") << region << " region divides by 0";
+  if (isSigned && divisor.isAllOnes() &&
+      matchPattern(op.getOperand(0), m_ConstantInt(&dividend)) &&
+      dividend.isMinSignedValue())
+    return op.emitOpError("in the ")
+           << region << " region divides the least number of "
+           << op.getResult(0).getType() << " by -1";
+  return success();
+}
+
+/// Names the op and, where others of its predicates are compiled, those.
+static LogicalResult refuseOp(Operation &op, StringRef region) {
+  std::string found;
+  if (auto compare = dyn_cast<arith::CmpFOp>(op))
+    found = stringifyCmpFPredicate(compare.getPredicate()).str() + " ";
+  InFlightDiagnostic error = op.emitOpError(found)
+                             << "in the " << region
+                             << " region is not supported yet";
+  if (found.empty())
+    return error;
+  SmallVector<StringRef> supported;
+  for (const farun::RegionOpFacts &facts : farun::kRegionOps)
+    if (StringRef name = facts.name; name.consume_front("arith.cmpf "))
+      supported.push_back(name);
+  return error << "; supported are " << llvm::join(supported, ", ");
 }
 
 /// A region is compiled, and written down for the oracle, op by op.
@@ -226,8 +256,7 @@ static LogicalResult checkRegion(AttentionOp op, StringRef name,
     return success();
   for (Operation &inner : region.front().without_terminator()) {
     if (getRegionOpName(&inner).empty())
-      return inner.emitOpError("in the ")
-             << name << " region is not supported yet";
+      return refuseOp(inner, name);
     if (failed(checkTable(inner, name)) || failed(checkDivisor(inner, name)))
       return failure();
     for (Type type : inner.getResultTypes())

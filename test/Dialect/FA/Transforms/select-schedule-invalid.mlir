@@ -81,6 +81,24 @@ func.func @unsupported(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
 
 // -----
 
+// Of comparisons the predicate is named, and those that are compiled.
+func.func @predicate(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{'arith.cmpf' op ult in the visible region is not supported yet; supported are oeq, olt, ole, ogt, oge, une}}
+  %o = fa.attention %q, %q, %q visible { ^bb0(%b: index, %h: index, %i: index, %j: index): %z = arith.constant 0.0 : f32 %c = arith.cmpf ult, %z, %z : f32 fa.yield %c : i1 } : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
+// A kernel that divides so would be empty.
+func.func @least_number(%q: tensor<1x8x?x64xf16>) -> tensor<1x8x?x64xf16> {
+  // expected-error @+1 {{'arith.remsi' op in the visible region divides the least number of 'i32' by -1}}
+  %o = fa.attention %q, %q, %q visible { ^bb0(%b: index, %h: index, %i: index, %j: index): %x = arith.constant -2147483648 : i32 %n = arith.constant -1 : i32 %r = arith.remsi %x, %n : i32 %c = arith.cmpi eq, %r, %n : i32 fa.yield %c : i1 } : tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16>, tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %o : tensor<1x8x?x64xf16>
+}
+
+// -----
+
 // Positions are i32 in the kernel.
 func.func @too_many_keys(%q: tensor<1x1x16x64xf16>, %k: tensor<1x1x4294967301x64xf16>) -> tensor<1x1x16x64xf16> {
   // expected-error @+1 {{extent Sk = 4294967301 is not supported yet, supported are at most 2147418112}}

@@ -185,6 +185,8 @@ void printResult(const RunResult &result, const Options &options) {
               result.device.c_str(), result.target.c_str(), extents.c_str());
   for (const std::string &line : result.diagnostics)
     std::fprintf(stderr, "%s\n", line.c_str());
+  for (const WithoutTensorMap &each : result.withoutTensorMap)
+    std::printf("%s\n", each.str().c_str());
   for (const TraceBlock &block : result.trace)
     std::printf("%s\n", block.str().c_str());
   if (options.deviceOptions.countersFile == kStdout)

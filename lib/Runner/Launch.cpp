@@ -57,15 +57,22 @@ LaunchArgument scalarArgument(const Array &array) {
   return argument;
 }
 
+Expected<TensorMapRequest>
+describeOperandTensor(const Parameter &parameter, const Entry &entry,
+                      const Binding &binding, const DeviceOperands &operands) {
+  size_t operand = size_t(parameter.operand);
+  return describeTensor(parameter, entry.operands[operand].type,
+                        operands.addresses[operand], binding.shapes[operand],
+                        operands.images[operand].strides);
+}
+
 Expected<LaunchArgument> tensorMapArgument(const Parameter &parameter,
                                            const Entry &entry,
                                            const Binding &binding,
                                            const DeviceOperands &operands,
                                            Device &device) {
-  size_t operand = size_t(parameter.operand);
-  std::optional<TensorMapRequest> request = describeTensor(
-      parameter, entry.operands[operand].type, operands.addresses[operand],
-      binding.shapes[operand], operands.images[operand].strides);
+  Expected<TensorMapRequest> request =
+      describeOperandTensor(parameter, entry, binding, operands);
   if (!request)
     return LaunchArgument::of(std::array<uint8_t, kTensorMapBytes>{});
   Expected<LaunchArgument> map = device.encodeTensorMap(*request);
@@ -164,38 +171,75 @@ bool unpackImage(const std::vector<std::byte> &bytes, const MemoryImage &image,
   return true;
 }
 
-std::optional<TensorMapRequest>
-describeTensor(const Parameter &parameter, ElementType type,
-               DeviceAddress address, const std::vector<int64_t> &shape,
-               const std::vector<int64_t> &strides) {
+Expected<TensorMapRequest> describeTensor(const Parameter &parameter,
+                                          ElementType type,
+                                          DeviceAddress address,
+                                          const std::vector<int64_t> &shape,
+                                          const std::vector<int64_t> &strides) {
   constexpr int64_t kMaxExtent = int64_t(1) << 32;
   constexpr int64_t kMaxStride = int64_t(1) << 40;
   assert(parameter.box.size() == shape.size() && "a box of another tensor");
+  auto refuse = [](const std::string &found, const std::string &accepted) {
+    return inputError("its " + found + "; a tensor map takes " + accepted);
+  };
   if (address % uint64_t(kTensorAlignment))
-    return std::nullopt;
+    return refuse("address is off 16 bytes by " +
+                      std::to_string(address % uint64_t(kTensorAlignment)),
+                  "multiples of 16");
   TensorMapRequest request;
   request.type = type;
   request.address = address;
   request.swizzle = parameter.swizzle;
   for (size_t d = shape.size(); d-- > 0;) {
+    std::string inDim = " in dimension " + std::to_string(d) + " is ";
     if (shape[d] < 1 || shape[d] > kMaxExtent)
-      return std::nullopt;
+      return refuse("extent" + inDim + std::to_string(shape[d]), "1 to 2^32");
     request.extents.push_back(uint64_t(shape[d]));
     request.box.push_back(uint32_t(parameter.box[d]));
     bool isInnermost = d + 1 == shape.size(), isOne = shape[d] == 1;
     if (isInnermost && !isOne && strides[d] != 1)
-      return std::nullopt;
+      return refuse("stride" + inDim + std::to_string(strides[d]) + " elements",
+                    "1 there");
     if (isInnermost)
       continue;
     // Nobody steps along a dimension of one.
     int64_t bytes = kTensorAlignment;
-    if (!isOne && __builtin_mul_overflow(strides[d], byteSize(type), &bytes))
-      return std::nullopt;
-    if (bytes <= 0 || bytes >= kMaxStride || bytes % kTensorAlignment)
-      return std::nullopt;
+    bool isHuge =
+        !isOne && __builtin_mul_overflow(strides[d], byteSize(type), &bytes);
+    if (isHuge || bytes <= 0 || bytes >= kMaxStride || bytes % kTensorAlignment)
+      return refuse("stride" + inDim +
+                        (isHuge ? std::to_string(strides[d]) + " elements"
+                                : std::to_string(bytes) + " bytes"),
+                    "positive multiples of 16 bytes below 2^40");
     request.strides.push_back(uint64_t(bytes));
   }
   return request;
+}
+
+std::string WithoutTensorMap::str() const {
+  return "copy: " + operand + " without a tensor map: " + why;
+}
+
+std::vector<WithoutTensorMap>
+findOperandsWithoutTensorMap(const Entry &entry, const Binding &binding,
+                             const DeviceOperands &operands) {
+  std::vector<WithoutTensorMap> list;
+  for (size_t n = 0; n < entry.operands.size(); ++n) {
+    auto map =
+        std::find_if(entry.parameters.begin(), entry.parameters.end(),
+                     [&](const Parameter &parameter) {
+                       return parameter.kind == ParameterKind::TensorMap &&
+                              parameter.operand == int(n);
+                     });
+    if (map == entry.parameters.end() || elementCount(binding.shapes[n]) == 0)
+      continue;
+    Expected<TensorMapRequest> request =
+        describeOperandTensor(*map, entry, binding, operands);
+    if (!request)
+      list.push_back(
+          {entry.operands[n].roleText(), request.takeError().message});
+  }
+  return list;
 }
 
 Expected<std::vector<LaunchArgument>>

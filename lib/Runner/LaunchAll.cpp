@@ -88,6 +88,8 @@ Status launchAll(const Entry &entry, const Binding &binding,
       makeParameters(entry, binding, arrays, memory, device);
   if (!parameters)
     return parameters.takeError();
+  result.withoutTensorMap =
+      findOperandsWithoutTensorMap(entry, binding, memory);
   Extents names = binding.extents;
   names[kMultiprocessorsName] = device.multiprocessors();
   for (const Launch &one : entry.launches) {

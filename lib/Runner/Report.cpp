@@ -54,6 +54,13 @@ Json traceJson(const RunResult &result) {
   return trace;
 }
 
+Json withoutTensorMapJson(const RunResult &result) {
+  Json list = Json::array();
+  for (const WithoutTensorMap &each : result.withoutTensorMap)
+    list.push_back({{"operand", each.operand}, {"why", each.why}});
+  return list;
+}
+
 Json toJson(const RunResult &result) {
   Json extents = Json::object();
   for (const auto &[name, value] : result.extents)
@@ -78,6 +85,7 @@ Json toJson(const RunResult &result) {
       {"checks", checksJson(result)},
       {"trace", traceJson(result)},
       {"launches", result.launches},
+      {"without_tensor_map", withoutTensorMapJson(result)},
       {"counters", countersJson(result.counters)},
       {"traffic",
        {{"bound_bytes", numberJson(result.traffic.bound)},

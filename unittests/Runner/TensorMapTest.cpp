@@ -272,9 +272,14 @@ TEST(TensorMap, TheRule) {
     return describeTensor(parameter, ElementType::BF16, address, shape,
                           strides);
   };
-  std::optional<TensorMapRequest> request =
+  auto refusal = [&](DeviceAddress address, std::vector<int64_t> shape,
+                     std::vector<int64_t> strides) {
+    Expected<TensorMapRequest> none = describe(address, shape, strides);
+    return none ? "has a map" : none.takeError().message;
+  };
+  Expected<TensorMapRequest> request =
       describe(0x1010, {7, 100, 40}, {4000, 40, 1});
-  ASSERT_TRUE(request);
+  ASSERT_TRUE(bool(request));
   EXPECT_EQ(request->type, ElementType::BF16);
   EXPECT_EQ(request->address, 0x1010u);
   EXPECT_EQ(request->extents, (std::vector<uint64_t>{40, 100, 7}));
@@ -283,21 +288,37 @@ TEST(TensorMap, TheRule) {
   EXPECT_EQ(request->swizzle, TensorSwizzle::Bytes64);
 
   constexpr int64_t k2To32 = int64_t(1) << 32, k2To39 = int64_t(1) << 39;
-  EXPECT_TRUE(describe(0x1000, {1, 1, k2To32}, {1, 1, 1}));
-  EXPECT_FALSE(describe(0x1000, {1, 1, k2To32 + 1}, {1, 1, 1}));
-  EXPECT_FALSE(describe(0x1008, {7, 100, 40}, {4000, 40, 1}));
-  EXPECT_FALSE(describe(0x1000, {7, 0, 40}, {4000, 40, 1}));
-  EXPECT_FALSE(describe(0x1000, {7, 100, 40}, {4000, 40, 2}));
-  EXPECT_TRUE(describe(0x1000, {7, 100, 1}, {4000, 40, 2}));
-  EXPECT_FALSE(describe(0x1000, {7, 100, 40}, {4000, 41, 1}));
-  EXPECT_FALSE(describe(0x1000, {7, 100, 40}, {4000, 0, 1}));
-  EXPECT_FALSE(describe(0x1000, {7, 100, 40}, {4000, -40, 1}));
-  EXPECT_TRUE(describe(0x1000, {7, 100, 40}, {k2To39 - 8, 40, 1}));
-  EXPECT_FALSE(describe(0x1000, {7, 100, 40}, {k2To39, 40, 1}));
-  EXPECT_FALSE(describe(0x1000, {7, 100, 40}, {INT64_MAX, 40, 1}));
+  const std::string extents = "; a tensor map takes 1 to 2^32",
+                    strides =
+                        "; a tensor map takes positive multiples of 16 bytes "
+                        "below 2^40";
+  EXPECT_TRUE(bool(describe(0x1000, {1, 1, k2To32}, {1, 1, 1})));
+  EXPECT_EQ(refusal(0x1000, {1, 1, k2To32 + 1}, {1, 1, 1}),
+            "its extent in dimension 2 is 4294967297" + extents);
+  EXPECT_EQ(refusal(0x1008, {7, 100, 40}, {4000, 40, 1}),
+            "its address is off 16 bytes by 8; a tensor map takes multiples of "
+            "16");
+  EXPECT_EQ(refusal(0x1000, {7, 0, 40}, {4000, 40, 1}),
+            "its extent in dimension 1 is 0" + extents);
+  EXPECT_EQ(refusal(0x1000, {7, 100, 40}, {4000, 40, 2}),
+            "its stride in dimension 2 is 2 elements; a tensor map takes 1 "
+            "there");
+  EXPECT_TRUE(bool(describe(0x1000, {7, 100, 1}, {4000, 40, 2})));
+  EXPECT_EQ(refusal(0x1000, {7, 100, 40}, {4000, 41, 1}),
+            "its stride in dimension 1 is 82 bytes" + strides);
+  EXPECT_EQ(refusal(0x1000, {7, 100, 40}, {4000, 0, 1}),
+            "its stride in dimension 1 is 0 bytes" + strides);
+  EXPECT_EQ(refusal(0x1000, {7, 100, 40}, {4000, -40, 1}),
+            "its stride in dimension 1 is -80 bytes" + strides);
+  EXPECT_TRUE(bool(describe(0x1000, {7, 100, 40}, {k2To39 - 8, 40, 1})));
+  EXPECT_EQ(refusal(0x1000, {7, 100, 40}, {k2To39, 40, 1}),
+            "its stride in dimension 0 is 1099511627776 bytes" + strides);
+  EXPECT_EQ(refusal(0x1000, {7, 100, 40}, {INT64_MAX, 40, 1}),
+            "its stride in dimension 0 is 9223372036854775807 elements" +
+                strides);
   // What nobody steps along becomes something that every device takes.
   request = describe(0x1000, {1, 1, 40}, {INT64_MAX, 0, 1});
-  ASSERT_TRUE(request);
+  ASSERT_TRUE(bool(request));
   EXPECT_EQ(request->strides, (std::vector<uint64_t>{16, 16}));
 }
 

@@ -45,12 +45,29 @@ struct DeviceOperands {
   int64_t traceRow = -1;
 };
 
+/// An operand that kernels copy by another way than by boxes, and why: what
+/// describeTensor says.
+struct WithoutTensorMap {
+  std::string operand, why;
+
+  /// "copy: key without a tensor map: its stride ..."
+  std::string str() const;
+};
+
 /// A tensor of this shape at `address` as a tensor map with the box and swizzle
-/// of `parameter`; nothing where it can have none (Parameter::box).
-std::optional<TensorMapRequest>
-describeTensor(const Parameter &parameter, ElementType type,
-               DeviceAddress address, const std::vector<int64_t> &shape,
-               const std::vector<int64_t> &strides);
+/// of `parameter`. Where it can have none (Parameter::box) the error says why:
+/// "its stride in dimension 2 is 66 bytes; a tensor map takes ...".
+Expected<TensorMapRequest> describeTensor(const Parameter &parameter,
+                                          ElementType type,
+                                          DeviceAddress address,
+                                          const std::vector<int64_t> &shape,
+                                          const std::vector<int64_t> &strides);
+
+/// The operands whose tensor maps this entry's kernels take and cannot get.
+/// Those without elements are none: nothing of them is copied.
+std::vector<WithoutTensorMap>
+findOperandsWithoutTensorMap(const Entry &entry, const Binding &binding,
+                             const DeviceOperands &operands);
 
 /// One value for each parameter of the entry. The device encodes tensor maps.
 Expected<std::vector<LaunchArgument>>

@@ -16,6 +16,7 @@
 
 #include "fa/Runner/Binding.h"
 #include "fa/Runner/Compare.h"
+#include "fa/Runner/Launch.h"
 #include "fa/Runner/Program.h"
 #include "fa/Runtime/Device.h"
 
@@ -62,6 +63,7 @@ struct RunResult {
   std::vector<Array> outputs;          ///< in result order
   std::vector<Comparison> comparisons; ///< in result order; empty unchecked
   std::vector<TraceBlock> trace;
+  std::vector<WithoutTensorMap> withoutTensorMap;
   std::vector<std::string> diagnostics; ///< what the device said
   std::vector<std::pair<std::string, double>> counters;
   Traffic traffic;

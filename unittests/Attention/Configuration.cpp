@@ -22,8 +22,7 @@ const std::array<Configuration::Row, Configuration::NumQuestions>
 
 Configuration::Configuration(uint64_t seed) : seed(seed) {
   RandomSource random(seed, /*stream=*/96);
-  for (Question question :
-       {Type, Target, State, Batch, Group, KVHeads, Queries, Keys})
+  for (Question question : {Type, Target, State, Batch, Group, KVHeads})
     choices[question] = random.integer(kQuestions[question].most);
   // Others are answered by more than the plainest in one of `rarity` draws.
   auto maybe = [&](Question question, int64_t rarity) {
@@ -50,6 +49,10 @@ Configuration::Configuration(uint64_t seed) : seed(seed) {
                         : isLarge ? 4 + random.integer(2)
                                   : random.integer(3);
   }
+  // A fault in what blocks are seen needs several of them, or less than one.
+  choices[Queries] = random.integer(std::array{70, 200}[random.integer(1)]);
+  choices[Keys] =
+      random.integer(std::array{20, 90, 250, 250}[random.integer(3)]);
 }
 
 /// 17:Keys=30,Causal=1
@@ -140,7 +143,9 @@ std::string Configuration::schedule() const {
   int64_t most = isHalf() ? 3 : 2;
   if (isWide())
     most = isHalf() || !c[Target] ? 1 : 0;
-  int64_t tile = std::min(c[Tiles], most);
+  // One warp alone does not copy rows of 256 numbers of f32.
+  int64_t least = isWide() && !isHalf() && !c[Target] ? 1 : 0;
+  int64_t tile = std::max(std::min(c[Tiles], most), least);
   // That of two warpgroups, and of 32 rows a warp.
   bool isTall = tile == 2;
   std::string text;
@@ -231,7 +236,7 @@ Form Configuration::form() const {
 Extent5 Configuration::extents() const {
   const Configuration &c = *this;
   int64_t kvHeads = isWide() ? 1 : 1 + c[KVHeads];
-  int64_t longest = isWide() ? 40 : 90;
+  int64_t longest = isWide() ? 40 : 250;
   return {1 + c[Batch], kvHeads * (1 + c[Group]), kvHeads,
           std::min(1 + c[Queries], longest), std::min(c[Keys], longest)};
 }

@@ -56,8 +56,8 @@ namespace farun::test {
   QUESTION(Batch, 1)                                                           \
   QUESTION(Group, 3)                                                           \
   QUESTION(KVHeads, 1)                                                         \
-  QUESTION(Queries, 70)                                                        \
-  QUESTION(Keys, 90)                                                           \
+  QUESTION(Queries, 200)                                                       \
+  QUESTION(Keys, 250)                                                          \
   QUESTION(StaticBatch, 1)                                                     \
   QUESTION(StaticHeads, 1)                                                     \
   QUESTION(StaticKVHeads, 1)                                                   \

@@ -29,31 +29,37 @@ static constexpr double kExactSlack = 0x1p-18;
 // Inputs
 //===----------------------------------------------------------------------===//
 
+/// The numbers of a row of Q that are not 0, at most. With as large scores and
+/// what is added to them no weight is below 2^-22, which f16 has.
+static constexpr int kTakenColumns = 5;
+
 /// Products of Q and K are small whole numbers, values 1 to 8; what is added to
-/// scores is a small multiple of ln 2, or hides a key. So each weight is a
-/// power of two, and each sum a whole number of the least of them.
+/// scores is up to 3 ln 2, or hides a key. So each weight is a power of two,
+/// and each sum a whole number of the least of them.
 Array Configuration::exactInput(const Operand &operand,
                                 const Shape &shape) const {
   RandomSource random(seed, /*stream=*/95);
   const std::string &role = operand.role;
-  // Of 6 products of a sum one is not 0, on average.
-  double density = std::min(1.0, std::sqrt(6.0 / double(form().headDim)));
   auto draw = [&]() -> double {
     if (role == "value")
       return double(1 + random.integer(7));
     if (role == "scale")
       return (*this)[Exact] == 2 ? 0 : std::numbers::ln2;
-    if (role == "sink" || role == "bias")
-      return random.integer(9)
-                 ? std::numbers::ln2 * double(random.integer(6) - 3)
-                 : -kInf;
-    if (random.uniform() > density)
-      return 0;
-    return random.integer(1) ? 1 : -1;
+    if (role == "key")
+      return double(random.integer(2) - 1);
+    return random.integer(9) ? std::numbers::ln2 * double(random.integer(6) - 3)
+                             : -kInf;
   };
   Array array(operand.type, shape);
-  for (int64_t n = 0; n < array.size(); ++n)
-    array.set(n, draw());
+  if (role != "query") {
+    for (int64_t n = 0; n < array.size(); ++n)
+      array.set(n, draw());
+    return array;
+  }
+  int64_t columns = shape.back();
+  for (int64_t row = 0; row < array.size(); row += columns)
+    for (int n = 0; n < kTakenColumns; ++n)
+      array.set(row + random.integer(columns - 1), random.integer(1) ? 1 : -1);
   return array;
 }
 

@@ -39,14 +39,14 @@ TEST(ConfigurationName, ReadsBack) {
   }
   // Smaller ones too, down to the plainest.
   for (const char *name :
-       {"7:Type=2,Keys=90", "18446744073709551615:Exact=1", "7:"})
+       {"7:Type=2,Keys=250", "18446744073709551615:Exact=1", "7:"})
     EXPECT_EQ(Configuration::read(name)->name(), name);
   EXPECT_NE(Configuration::read("7:"), Configuration::read("7"));
 }
 
 TEST(ConfigurationName, IsRefusedWhereItIsNone) {
   for (const char *name :
-       {"", "x", "-1", "7:x", "7:Keys", "7:Keys=", "7:Keys=91", "7:Keys=-1",
+       {"", "x", "-1", "7:x", "7:Keys", "7:Keys=", "7:Keys=251", "7:Keys=-1",
         "7:Size=1", "7,Keys=1", "7:Keys=1,", "7:Keys=1:Type=1", "7:Keys=1 "})
     EXPECT_EQ(Configuration::read(name), std::nullopt) << name;
 }

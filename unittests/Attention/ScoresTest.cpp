@@ -150,6 +150,11 @@ TEST(Cases, B82_TheSinkIsOneMoreKey) {
   // Far above and far below the scores, and none at all.
   run(form, {1, 1, 1, 1}).set("sink", {300}).expect({0}, {300});
   run(form, {1, 1, 1, 1}).set("sink", {-300}).expect({2.5}, {std::log(4.0)});
+  // An infinite value stays so, however small its share is.
+  Trial::ofRows(form, {0}, {0, 0, 0, 0}, {1, 2, kInf, 4})
+      .set("mask", {1, 1, 1, 1})
+      .set("sink", {300})
+      .expect({kInf}, {300});
   run(form, {1, 1, 1, 1}).set("sink", {-kInf}).expect({2.5}, {std::log(4.0)});
   run(form, {0, 0, 0, 0}).set("sink", {-kInf}).expect({0}, {-kInf});
   run(form, {1, 1, 1, 1}).set("sink", {kNaN}).expect({kNaN}, {kNaN});

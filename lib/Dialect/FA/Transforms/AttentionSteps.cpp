@@ -270,9 +270,6 @@ RowState AttentionTiler::emitKeyByKey(const BlockContext &block) {
   return {loop.getResult(0), loop.getResult(1), loop.getResult(2), isAgain};
 }
 
-/// Times the largest V this is below what rounding may do to a row.
-static constexpr float kLeastShare = std::numeric_limits<float>::min();
-
 /// m, l and u / l over one key, in the rows `old.isMean` that see it; the
 /// others stay as they are, bit for bit. A mean of values overflows no sooner
 /// than they do; u, their sum, may.

@@ -206,7 +206,11 @@ static void takeSink(TileBuilder &b, FinishedRows &rows, Value sink) {
   };
   Value rescale = weightOf(rows.max);
   Value keys = b.create<arith::MulFOp>(rows.sum, rescale);
-  rows.share = b.create<arith::SelectOp>(rows.isMean, keys, rescale);
+  Value least = b.splat(type, kLeastShare);
+  Value isLess =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::OLT, keys, least);
+  rows.share = b.create<arith::SelectOp>(
+      rows.isMean, b.create<arith::SelectOp>(isLess, least, keys), rescale);
   rows.sum = b.create<arith::AddFOp>(keys, weightOf(score));
   rows.max = max;
 }

@@ -70,9 +70,14 @@
 
 #include "TileBuilder.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
+#include <limits>
 #include <optional>
 
 namespace mlir::fa {
+
+/// The least share of a visible key in a mean of values: what is infinite stays
+/// so, and times the largest V it is below what rounding may do to a row.
+inline constexpr float kLeastShare = std::numeric_limits<float>::min();
 
 /// The scale, divided into a positive factor of the exponent and what is done
 /// to the scores before.

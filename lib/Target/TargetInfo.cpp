@@ -83,16 +83,19 @@ bool TargetInfo::hasMma(MmaElement element, int64_t m, int64_t n,
 }
 
 // Multiples of 8 as setmaxnreg takes them, for 1, 2 and 3 warpgroups of
-// consumers.
+// consumers. With one of them a block could be launched with 256 registers a
+// thread, of which consumers would give some back: ptxas spilled at head dim
+// 256 then, and does not where they get more.
 static constexpr RegisterShares kRegisterShares[] = {
-    {40, 232}, {40, 232}, {32, 160}};
+    {168, 40, 248}, {168, 40, 232}, {128, 32, 160}};
 
-/// Together at most what the block was launched with.
+/// Together at most what the block is launched with.
 static constexpr bool areShares(int64_t consumers) {
   const RegisterShares &shares = kRegisterShares[consumers - 1];
   int64_t groups = consumers + 1, threads = kWarpsPerWarpgroup * kWarpSize;
-  return shares.producer + consumers * shares.consumer <=
-         groups * getLaunchRegisters(groups * threads);
+  return shares.launched <= getLaunchRegisters(groups * threads) &&
+         shares.producer + consumers * shares.consumer <=
+             groups * shares.launched;
 }
 static_assert(areShares(1) && areShares(2) && areShares(3));
 

@@ -43,10 +43,10 @@ inline constexpr int64_t getLaunchRegisters(int64_t threads) {
   return kRegistersPerMultiprocessor / threads / 8 * 8;
 }
 
-/// Registers of a thread of each role: what the producer's warpgroup gives
-/// back, the consumers get.
+/// Registers of a thread: as the block is launched, and then in each role. What
+/// the producer's warpgroup gives back, the consumers get.
 struct RegisterShares {
-  int64_t producer, consumer;
+  int64_t launched, producer, consumer;
 };
 /// For so many warpgroups of consumers, 1 to 3, beside one of producers.
 RegisterShares getRegisterShares(int64_t consumers);

@@ -18,6 +18,14 @@
 using namespace mlir;
 using namespace mlir::fa;
 
+/// Those that each thread of a kernel is launched with.
+static int64_t getFirstRegisters(gpu::GPUFuncOp kernel) {
+  int64_t most = getLaunchRegisters(kernel.getKnownBlockSize()->front());
+  auto fewer = kernel->getAttrOfType<IntegerAttr>(
+      NVVM::NVVMDialect::getMaxnregAttrName());
+  return fewer ? std::min(most, fewer.getInt()) : most;
+}
+
 LogicalResult LaneEmitter::emitWarpRoles(WarpRolesOp op) {
   if (failed(require(&TargetInfo::hasWarpgroupProducts, op, "setmaxnreg")))
     return failure();
@@ -54,7 +62,7 @@ LogicalResult LaneEmitter::emitRolesTogether(WarpRolesOp op, unsigned begin,
   if (op.getRegisters()) {
     int64_t number = (*op.getRegisters())[begin];
     createSetMaxRegisters(b, op.getLoc(), number,
-                          number > getLaunchRegisters(numThreads));
+                          number > getFirstRegisters(func));
   }
   if (end - begin == 1)
     return emitRole(op, begin, *all);

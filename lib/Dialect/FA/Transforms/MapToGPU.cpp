@@ -84,6 +84,7 @@ private:
   LogicalResult retypeViews();
   void placeBuffers();
   LogicalResult setAttributes(KernelArguments &arguments);
+  void setRegisters(WarpRolesOp roles);
   FailureOr<std::string> getGridText(KernelArguments &arguments);
   void launch(KernelArguments &arguments);
 
@@ -385,6 +386,27 @@ FailureOr<std::string> ProgramMapper::getGridText(KernelArguments &arguments) {
   return text.empty() ? "1" : text;
 }
 
+/// Roles divide the registers of a multiprocessor among one block: all that its
+/// size gives it, or fewer from the launch on, where those are enough for all.
+void ProgramMapper::setRegisters(WarpRolesOp roles) {
+  auto set = [&](StringRef name, int64_t value) {
+    kernel->setAttr(name,
+                    builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
+  set(NVVM::NVVMDialect::getMinctasmAttrName(), 1);
+  if (!roles.getRegisters())
+    return;
+  int64_t needed = 0;
+  for (auto [warps, number] :
+       llvm::zip_equal(roles.getWarps(), *roles.getRegisters()))
+    needed += warps * number;
+  int64_t groups = roles.getNumWarps() / kWarpsPerWarpgroup;
+  int64_t launched = getRegisterShares(groups - 1).launched;
+  if (launched < getLaunchRegisters(threads) &&
+      needed <= roles.getNumWarps() * launched)
+    set(NVVM::NVVMDialect::getMaxnregAttrName(), launched);
+}
+
 LogicalResult ProgramMapper::setAttributes(KernelArguments &arguments) {
   kernel.setKnownBlockSizeAttr(
       builder.getDenseI32ArrayAttr({static_cast<int32_t>(threads), 1, 1}));
@@ -393,11 +415,7 @@ LogicalResult ProgramMapper::setAttributes(KernelArguments &arguments) {
     return failure();
   kernel->setAttr(kParametersAttr, *rows);
   kernel->setAttr(kSharedBytesAttr, builder.getI64IntegerAttr(sharedBytes));
-  // Roles divide all registers of a multiprocessor among one block.
-  kernel.walk([&](WarpRolesOp) {
-    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                    builder.getI32IntegerAttr(1));
-  });
+  kernel.walk([&](WarpRolesOp roles) { setRegisters(roles); });
   if (cluster != 1) {
     kernel->setAttr(kClusterAttr,
                     builder.getDenseI64ArrayAttr({cluster, 1, 1}));

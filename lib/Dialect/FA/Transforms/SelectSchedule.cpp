@@ -147,7 +147,8 @@ static std::string whyNotByWarpgroups(const Plan &plan) {
   std::string reason;
   llvm::raw_string_ostream os(reason);
   int64_t threads = (plan.warps + plan.producers) * kWarpSize;
-  int64_t launched = getLaunchRegisters(threads);
+  int64_t launched =
+      getRegisterShares(plan.warps / kWarpsPerWarpgroup).launched;
   int64_t product = plan.tileKV / 2 + kProductRegisters;
   if (plan.warps % kWarpsPerWarpgroup != 0 ||
       plan.warps > 3 * kWarpsPerWarpgroup ||

@@ -19,6 +19,10 @@
 //    Notes" of each.
 //  - multiply-adds: fa/Support/SpeedOfLight.h has the rates of a whole chip and
 //    their sources. Chips of the same generation are taken to be alike.
+//  - L2 cache: the tuning guides of Ampere (A100 40 MB, GA102 6 MB), Ada (AD102
+//    98304 KB) and Hopper (H100 50 MB), the technical brief of Jetson AGX Orin
+//    (4 MB), and for sm_120 public tables of RTX 5090 (98304 KB). Smaller chips
+//    of a name have less; these figures are of the largest ones.
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Target/TargetInfo.h"
@@ -33,6 +37,7 @@ namespace mlir::fa {
 namespace {
 
 constexpr int64_t operator""_KiB(unsigned long long n) { return n * 1024; }
+constexpr int64_t operator""_MiB(unsigned long long n) { return n << 20; }
 
 // mma.sync.m16n8k16 of 16-bit floats, m16n8k8 of tf32: since sm_80.
 constexpr MmaShape kMmaSm80[] = {
@@ -49,21 +54,21 @@ constexpr MmaShape kMmaSm89[] = {
 };
 
 // name, features, mma, ldmatrix, cp.async, clusters and TMA, wgmma,
-// multiply-adds, shared of a block, of an SM.
+// multiply-adds, L2, shared of a block, of an SM.
 const TargetInfo kTargets[] = {
-    {"sm_80", "+ptx80", kMmaSm80, true, true, false, false, 256, 163_KiB,
-     164_KiB},
-    {"sm_86", "+ptx80", kMmaSm80, true, true, false, false, 128, 99_KiB,
+    {"sm_80", "+ptx80", kMmaSm80, true, true, false, false, 256, 40_MiB,
+     163_KiB, 164_KiB},
+    {"sm_86", "+ptx80", kMmaSm80, true, true, false, false, 128, 6_MiB, 99_KiB,
      100_KiB},
-    {"sm_87", "+ptx80", kMmaSm80, true, true, false, false, 256, 163_KiB,
+    {"sm_87", "+ptx80", kMmaSm80, true, true, false, false, 256, 4_MiB, 163_KiB,
      164_KiB},
-    {"sm_89", "+ptx80", kMmaSm89, true, true, false, false, 128, 99_KiB,
+    {"sm_89", "+ptx80", kMmaSm89, true, true, false, false, 128, 96_MiB, 99_KiB,
      100_KiB},
-    {"sm_90", "+ptx80", kMmaSm89, true, true, true, false, 512, 227_KiB,
+    {"sm_90", "+ptx80", kMmaSm89, true, true, true, false, 512, 50_MiB, 227_KiB,
      228_KiB},
-    {"sm_90a", "+ptx80", kMmaSm89, true, true, true, true, 512, 227_KiB,
+    {"sm_90a", "+ptx80", kMmaSm89, true, true, true, true, 512, 50_MiB, 227_KiB,
      228_KiB},
-    {"sm_120", "+ptx87", kMmaSm89, true, true, true, false, 128, 99_KiB,
+    {"sm_120", "+ptx87", kMmaSm89, true, true, true, false, 128, 96_MiB, 99_KiB,
      100_KiB},
 };
 

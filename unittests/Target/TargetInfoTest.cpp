@@ -32,6 +32,17 @@ TEST(TargetInfo, SharedBytesOfABlock) {
   EXPECT_EQ(supportedTargets().size(), std::size(bytes));
 }
 
+TEST(TargetInfo, BytesOfTheCache) {
+  std::string error;
+  std::pair<const char *, int64_t> bytes[] = {
+      {"sm_80", 41943040},  {"sm_86", 6291456},  {"sm_87", 4194304},
+      {"sm_89", 100663296}, {"sm_90", 52428800}, {"sm_90a", 52428800},
+      {"sm_120", 100663296}};
+  for (auto [name, expected] : bytes)
+    EXPECT_EQ(lookupTarget(name, error)->cacheBytes, expected) << name;
+  EXPECT_EQ(supportedTargets().size(), std::size(bytes));
+}
+
 TEST(TargetInfo, MatrixProducts) {
   std::string error;
   const TargetInfo *sm80 = lookupTarget("sm_80", error);

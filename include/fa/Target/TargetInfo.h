@@ -88,6 +88,8 @@ struct TargetInfo {
   /// of a quarter of a multiprocessor.
   int64_t multiplyAdds;
 
+  int64_t cacheBytes; ///< L2, of the whole chip
+
   int64_t maxDynamicSharedBytes; ///< of one block, after opting in
   int64_t sharedBytesPerMultiprocessor;
 

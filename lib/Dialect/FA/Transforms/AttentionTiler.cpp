@@ -143,7 +143,7 @@ HeadSection AttentionTiler::emitSection() {
   int64_t element = llvm::divideCeil(
       getElementTypeOrSelf(op.getKey()).getIntOrFloatBitWidth(), 8);
   return {b.toI32(get(views.keys)), emitGroup(),
-          kCacheBytes / ((dims.D + dims.Dv) * element)};
+          target.cacheBytes / kCacheShare / ((dims.D + dims.Dv) * element)};
 }
 
 /// Heads of Q for one of K and V; there are heads where this is asked.

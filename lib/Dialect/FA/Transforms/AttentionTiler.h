@@ -63,8 +63,8 @@ struct RowState {
 /// Writes the tile program of one fa.attention in front of it.
 class AttentionTiler {
 public:
-  AttentionTiler(AttentionOp op, TraceArguments trace)
-      : op(op), trace(trace), b(op.getLoc(), op),
+  AttentionTiler(AttentionOp op, const TargetInfo &target, TraceArguments trace)
+      : op(op), target(target), trace(trace), b(op.getLoc(), op),
         schedule(op.getScheduleAttr()), dims(op.getDims()),
         tileQ(*schedule.getTileQ()), tileKV(*schedule.getTileKv()),
         cluster(schedule.getCluster().value_or(1)),
@@ -147,6 +147,7 @@ private:
   void writeState(Value value, Value memref);
 
   AttentionOp op;
+  const TargetInfo &target;
   TraceArguments trace;
   TileBuilder b;
   ScheduleAttr schedule;

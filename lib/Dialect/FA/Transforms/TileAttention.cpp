@@ -49,7 +49,10 @@ FailureOr<scf::ForallOp> mlir::fa::tileAttention(RewriterBase &rewriter,
                                                  TraceArguments trace) {
   if (failed(checkTileable(op)))
     return failure();
-  FailureOr<scf::ForallOp> forall = AttentionTiler(op, trace).run();
+  const TargetInfo *target = lookupModuleTarget(op);
+  if (!target)
+    return failure();
+  FailureOr<scf::ForallOp> forall = AttentionTiler(op, *target, trace).run();
   if (failed(forall))
     return failure();
   rewriter.eraseOp(op);

@@ -37,10 +37,10 @@
 
 namespace mlir::fa {
 
-/// For K and V: half of the L2 cache of an H100. Less than there is costs a few
-/// idle multiprocessors, more than there is reads of memory; nothing depends on
-/// it but time.
-inline constexpr int64_t kCacheBytes = 25 << 20;
+/// Of the L2 cache K and V of a section fill one part in so many. Less than
+/// there is costs a few idle multiprocessors, more than there is reads of
+/// memory; nothing depends on it but time.
+inline constexpr int64_t kCacheShare = 2;
 
 /// What decides about sections, as i32 in the program.
 struct HeadSection {

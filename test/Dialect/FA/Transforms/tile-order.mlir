@@ -8,16 +8,16 @@
 !q = memref<2x12x640x64xf16>
 !kv = memref<2x4x32768x64xf16>
 module attributes {fa.target = "sm_80"} {
-// 25 MiB hold 102400 keys of 64 + 64 halves, so 3 heads of 32768, and
-// of Q three times as many: 9 of 24. 10 blocks of rows each: 90 in a section.
+// Half of 40 MiB hold 81920 keys of 64 + 64 halves, so 2 heads of 32768, and
+// of Q three times as many: 6 of 24. 10 blocks of rows each: 60 in a section.
 // CHECK-LABEL: func.func @sections
 // CHECK:       scf.forall (%[[X:.*]]) in (240) {
 // CHECK:         %[[N:.*]] = arith.index_cast %[[X]] : index to i32
-// CHECK:         %[[SECTION:.*]] = arith.divui %[[N]], %c90_i32
-// CHECK:         %[[FIRST:.*]] = arith.muli %[[SECTION]], %c9_i32
-// CHECK:         %[[REST:.*]] = arith.remui %[[N]], %c90_i32
+// CHECK:         %[[SECTION:.*]] = arith.divui %[[N]], %c60_i32
+// CHECK:         %[[FIRST:.*]] = arith.muli %[[SECTION]], %c6_i32
+// CHECK:         %[[REST:.*]] = arith.remui %[[N]], %c60_i32
 // CHECK:         %[[LEFT:.*]] = arith.subi %c24_i32{{.*}}, %[[FIRST]]
-// CHECK:         %[[HERE:.*]] = arith.minui %[[LEFT]], %c9_i32
+// CHECK:         %[[HERE:.*]] = arith.minui %[[LEFT]], %c6_i32
 // CHECK:         %[[OF_SECTION:.*]] = arith.remui %[[REST]], %[[HERE]]
 // CHECK:         %[[HEAD:.*]] = arith.addi %[[FIRST]], %[[OF_SECTION]]
 // CHECK:         %[[BACK:.*]] = arith.divui %[[REST]], %[[HERE]]
@@ -34,8 +34,9 @@ func.func @sections(%q: !q, %k: !kv, %o: !q) {
 
 // -----
 
-// Open extents: nothing is divided by a number of keys or heads that may be 0,
-// and a head whose K and V the cache does not hold is a section all the same.
+// Another chip has 50 MiB. Open extents: nothing is divided by a number of keys
+// or heads that may be 0, and a head whose K and V the cache does not hold is a
+// section all the same.
 #schedule = #fa.schedule<tile_q = 64, tile_kv = 32, warps = 4, stages = 2, state = registers, splits = 1, query = shared>
 !mem = memref<?x?x?x64xf16>
 module attributes {fa.target = "sm_90a"} {

@@ -300,6 +300,38 @@ gpu.module @m {
 
 #gl = #gpu.address_space<global>
 
+// Of more than 128 columns eight elements are read, then what is made of them is
+// done, then the next eight are read: their stride is there only behind the
+// results.
+// CHECK-LABEL: gpu.func @long_each_row
+gpu.module @m {
+  gpu.func @long_each_row(%p: !llvm.ptr<1>, %o: !llvm.ptr<1>, %n: index, %s: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %row = fa.view %p sizes [%n] strides [%s] : !llvm.ptr<1> to memref<?xf16, #gl>
+    %O = fa.view %o sizes [%n] strides [%n, %c1] : !llvm.ptr<1> to memref<?x136xf32, #gl>
+    // CHECK: %[[S:.*]] = arith.index_cast %arg3 : index to i64
+    // CHECK: arith.muli %{{.*}}, %[[S]] : i64
+    // CHECK-COUNT-8: llvm.load {{.*}} -> f16
+    // CHECK-NOT: llvm.load
+    // CHECK: %[[ZERO:.*]] = llvm.inline_asm {{.*}}max.f32
+    // CHECK: %[[STAMP:.*]] = arith.extsi %[[ZERO]]
+    // CHECK: %[[BEHIND:.*]] = arith.addi %[[S]], %[[STAMP]] : i64
+    // CHECK: arith.muli %{{.*}}, %[[BEHIND]] : i64
+    // CHECK-COUNT-8: llvm.load {{.*}} -> f16
+    // CHECK-NOT: llvm.load
+    // CHECK: llvm.inline_asm {{.*}}max.f32
+    %v = fa.load_tile %row[%c0] each_row : memref<?xf16, #gl> -> vector<16x136xf16>
+    %f = arith.extf %v : vector<16x136xf16> to vector<16x136xf32>
+    fa.store_tile %f, %O[%c0, %c0] : vector<16x136xf32>, memref<?x136xf32, #gl>
+    gpu.return
+  }
+}
+
+// -----
+
+#gl = #gpu.address_space<global>
+
 // nearest: rows and columns are moved inside, and nothing is put in the place of
 // what is outside. Eight numbers of two row pieces.
 // CHECK-LABEL: gpu.func @nearest

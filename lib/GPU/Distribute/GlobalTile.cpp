@@ -24,6 +24,10 @@ static Value minSigned(ImplicitLocOpBuilder &b, Value a, Value c) {
   return arith::MinSIOp::create(b, a, c);
 }
 
+/// Of one row for all rows of a tile a lane reads two elements of so many
+/// pieces of eight columns at once; longer ones are late.
+static constexpr int64_t kPiecesAtOnce = 16;
+
 LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
   auto memref = cast<MemRefType>(op.getSource().getType());
   if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(memref)) {
@@ -59,7 +63,11 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
   scalars.type = memref.getElementType();
   if (op.getNearest() && share->kind == LaneShare::Kind::Tile) {
     Values rows = nearestRows(op, *source, scalars, first);
-    postpone(op, {op, scalars, *source, std::move(rows), {}});
+    postpone(op, {op, scalars, *source, std::move(rows), {}, me});
+    return success();
+  }
+  if (op.getEachRow() && scalars.colPieces > kPiecesAtOnce) {
+    postpone(op, {op, scalars, *source, {}, {}, me});
     return success();
   }
   if (op.getEachRow())
@@ -190,14 +198,27 @@ LaneEmitter::Values LaneEmitter::nearestRows(LoadTileOp op,
   return rows;
 }
 
-/// Element i of a lane's share, or it and its neighbour.
-void LaneEmitter::emitNearestElement(LoadTileOp op, LateTile &tile, int64_t i) {
+/// Element i of a lane's share, or it and its neighbour. Of one row for all, a
+/// lane has the same columns in each of its rows: they are loaded once.
+void LaneEmitter::emitLateElement(LoadTileOp op, LateTile &tile, int64_t i) {
+  llvm::SaveAndRestore asThere(me, tile.me);
   const LaneShare &scalars = tile.scalars;
   int64_t e = i % 2, half = i / 2 % 2, piece = i / 4;
   int64_t n = piece % scalars.colPieces, m = piece / scalars.colPieces;
   int64_t same = op.getEachRow() ? scalars.at(0, n, 0, e) : i;
   if (same != i) {
     tile.elements[i] = elementOf(op.getResult(), same);
+    return;
+  }
+  auto column = [&] {
+    return add(toI64(op.getIndices().back()), columnOf(n, e));
+  };
+  if (!op.getNearest()) {
+    SmallVector<Value> indices;
+    for (Value index : op.getIndices().drop_back())
+      indices.push_back(toI64(index));
+    indices.push_back(column());
+    tile.elements[i] = loadClamped(tile.source, indices);
     return;
   }
   Value row = tile.rows[LaneShare::row(m, half)];
@@ -208,10 +229,8 @@ void LaneEmitter::emitNearestElement(LoadTileOp op, LateTile &tile, int64_t i) {
     return;
   }
   const TileAddress &source = tile.source;
-  Value column =
-      minSigned(b, add(toI64(op.getIndices().back()), columnOf(n, e)),
-                add(source.sizes.back(), constant(-1)));
-  Value distance = mul(mul(column, source.strides.back()), constant(bytes));
+  Value inside = minSigned(b, column(), add(source.sizes.back(), constant(-1)));
+  Value distance = mul(mul(inside, source.strides.back()), constant(bytes));
   tile.elements[i] = loadElement(scalars.type, offset(row, distance));
 }
 

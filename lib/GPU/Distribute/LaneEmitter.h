@@ -63,6 +63,10 @@ public:
 
 private:
   using Values = SmallVector<Value>;
+  /// Numbers of this thread, i64.
+  struct ThreadNumbers {
+    Value thread, lane, quad, quadLane; ///< tid, tid % 32, lane / 4, lane % 4
+  };
 
   // Structure (LaneEmitter.cpp).
   LogicalResult verifyBlockSize();
@@ -104,6 +108,7 @@ private:
     TileAddress source; ///< of a load
     Values rows;        ///< of a load of a tile: an address for each row
     Values elements;    ///< null as long as nobody asked
+    ThreadNumbers me;   ///< as they were where a load of a tile stands
   };
   bool mayBeLate(Operation *op) const;
   void postpone(Operation *op, LateTile tile);
@@ -114,6 +119,7 @@ private:
   /// Emits what is not there yet of a late tile.
   void settle(Value value);
   void settleBefore(Operation *op);
+  void readBehind(ArrayRef<Value> results);
 
   // Reduction.cpp
   LogicalResult emitReduction(vector::MultiDimReductionOp op);
@@ -211,7 +217,7 @@ private:
   Value loadClamped(const TileAddress &source, ValueRange indices);
   Values nearestRows(LoadTileOp op, const TileAddress &source,
                      const LaneShare &scalars, ValueRange first);
-  void emitNearestElement(LoadTileOp op, LateTile &tile, int64_t i);
+  void emitLateElement(LoadTileOp op, LateTile &tile, int64_t i);
   Value emitGathered(GatherOp op, const TileAddress &source, int64_t i);
   LogicalResult emitPairsAligned(PairsAlignedOp op);
   /// Two neighbours at once.
@@ -291,10 +297,6 @@ private:
   int64_t numThreads = 0, firstThread = 0;
   /// Warps that meet at a barrier of the block.
   int64_t meetingWarps = 0;
-  /// Numbers of this thread, i64.
-  struct ThreadNumbers {
-    Value thread, lane, quad, quadLane; ///< tid, tid % 32, lane / 4, lane % 4
-  };
   ThreadNumbers numbersOf(Value thread);
   /// This thread's number, read anew (createOpaqueRead).
   Value readThread();

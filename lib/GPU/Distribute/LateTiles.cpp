@@ -11,6 +11,7 @@
 // since most of what rows share belongs to a column.
 //===----------------------------------------------------------------------===//
 
+#include "../MMA/Wgmma.h"
 #include "LaneEmitter.h"
 
 using namespace mlir;
@@ -59,7 +60,7 @@ LogicalResult LaneEmitter::postpone(Operation *op) {
       return failure();
     source = *place;
   }
-  postpone(op, {op, scalars, source, {}, {}});
+  postpone(op, {op, scalars, source, {}, {}, me});
   return success();
 }
 
@@ -78,7 +79,7 @@ Value LaneEmitter::elementOf(Value value, int64_t i) {
   if (!tile.elements[i]) {
     b.setLoc(tile.op->getLoc());
     if (auto load = dyn_cast<LoadTileOp>(tile.op))
-      emitNearestElement(load, tile, i);
+      emitLateElement(load, tile, i);
     else if (auto gather = dyn_cast<GatherOp>(tile.op))
       tile.elements[i] = emitGathered(gather, tile.source, i);
     else
@@ -96,22 +97,54 @@ Value LaneEmitter::emitElement(Operation *op, Type type, int64_t i) {
   return b.create(state)->getResult(0);
 }
 
+/// Of how many columns, in eights, a chain is done before the next ones begin.
+static constexpr int64_t kPiecesAtOnce = 4;
+
 void LaneEmitter::settle(Value value) {
   auto *it = late.find(value);
   if (it == late.end())
     return;
   LaneShare scalars = it->second.scalars;
-  Values values(scalars.size());
-  for (int64_t n = 0; n < scalars.colPieces; ++n)
+  Values values(scalars.size()), together;
+  for (int64_t n = 0; n < scalars.colPieces; ++n) {
+    if (n % kPiecesAtOnce == 0 && n != 0) {
+      readBehind(together);
+      together.clear();
+    }
     for (int64_t m = 0; m < scalars.rowPieces; ++m)
       for (int64_t half : {0, 1})
         for (int64_t e : {0, 1}) {
           int64_t at = scalars.at(m, n, half, e);
           values[at] = elementOf(value, at);
+          together.push_back(values[at]);
         }
+  }
   LaneShare share = *LaneShare::get(cast<VectorType>(value.getType()));
   shares[value] = repack(scalars, share, std::move(values));
   late.erase(value);
+}
+
+/// What is read from now on of one row for all rows of a tile is read behind
+/// `results`. ptxas would find the addresses of a whole row first, at two
+/// registers each: so the stride is there only when these are.
+void LaneEmitter::readBehind(ArrayRef<Value> results) {
+  if (!results.front().getType().isF32())
+    return;
+  Value stamp;
+  for (auto &[value, tile] : late) {
+    auto load = dyn_cast<LoadTileOp>(tile.op);
+    if (!load || !load.getEachRow() || load.getNearest())
+      continue;
+    if (!stamp) {
+      stamp = results.front();
+      for (Value result : results.drop_front())
+        stamp = arith::AddFOp::create(b, stamp, result);
+      stamp = createAddressAfter(b, b.getLoc(), constantI32(0), stamp);
+      stamp = arith::ExtSIOp::create(b, b.getI64Type(), stamp);
+    }
+    Value &stride = tile.source.strides.back();
+    stride = add(stride, stamp);
+  }
 }
 
 /// In front of an op that is not late: its operands, and before what may write

@@ -87,8 +87,7 @@ void createStmatrix(OpBuilder &b, Location loc, Value address,
 void createNamedBarrier(OpBuilder &b, Location loc, Value id, int64_t threads,
                         bool waits);
 
-/// `address` (i32), in a form that is there only when `after` (f32, not
-/// negative) is.
+/// `address` (i32), in a form that is there only when `after` (f32) is.
 Value createAddressAfter(OpBuilder &b, Location loc, Value address,
                          Value after);
 

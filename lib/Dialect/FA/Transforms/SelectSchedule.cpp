@@ -327,6 +327,9 @@ static int64_t getLaneRows(const Plan &plan) {
   return plan.tileQ / plan.warps * kLanesPerRow / kWarpSize;
 }
 
+/// Columns of a product above which clauses take fewer registers beside it.
+static constexpr int64_t kWideColumns = 128;
+
 /// The first plan that fits; of those that are like it but for the tile, the
 /// first with room for the clauses of `op`, where there is one.
 static std::optional<Plan> findPlan(AttentionOp op, ScheduleAttr given,
@@ -337,9 +340,11 @@ static std::optional<Plan> findPlan(AttentionOp op, ScheduleAttr given,
       plans, [&](const Plan &plan) { return fits(plan, dims, target); });
   if (first == plans.end())
     return std::nullopt;
+  bool isWide = first->producers != 0 && dims.dv > kWideColumns;
   Plan *roomy = std::find_if(first, plans.end(), [&](const Plan &plan) {
     return plan.producers == first->producers && plan.state == first->state &&
-           fits(plan, dims, target, getClauseRegisters(op, getLaneRows(plan)));
+           fits(plan, dims, target,
+                getClauseRegisters(op, getLaneRows(plan), isWide));
   });
   return roomy == plans.end() ? *first : *roomy;
 }

@@ -59,3 +59,33 @@ func.func @causal_bias64(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v:
   %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] bias(%x : tensor<?x?x?x?xf16>) : tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16> -> tensor<?x?x?x64xf16>
   return %o : tensor<?x?x?x64xf16>
 }
+
+// Beside wide values they are asked for less, since tiles are small there.
+// CHECK-LABEL: func.func @causal_segments256(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 48,
+func.func @causal_segments256(%q: tensor<?x?x?x256xf16>, %k: tensor<?x?x?x256xf16>, %v: tensor<?x?x?x256xf16>, %x: tensor<?x?xi32>, %y: tensor<?x?xi32>) -> tensor<?x?x?x256xf16> {
+  %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] segments(%x, %y : tensor<?x?xi32>, tensor<?x?xi32>) : tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16> -> tensor<?x?x?x256xf16>
+  return %o : tensor<?x?x?x256xf16>
+}
+
+// CHECK-LABEL: func.func @mask192(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 48,
+func.func @mask192(%q: tensor<?x?x?x192xf16>, %k: tensor<?x?x?x192xf16>, %v: tensor<?x?x?x192xf16>, %x: tensor<?x?x?x?xi1>) -> tensor<?x?x?x192xf16> {
+  %o = fa.attention %q, %k, %v mask(%x : tensor<?x?x?x?xi1>) : tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16> -> tensor<?x?x?x192xf16>
+  return %o : tensor<?x?x?x192xf16>
+}
+
+// One warpgroup of consumers has 16 registers more.
+// CHECK-LABEL: func.func @mask256(
+// CHECK: #fa.schedule<tile_q = 64, tile_kv = 16,
+func.func @mask256(%q: tensor<?x?x?x256xf16>, %k: tensor<?x?x?x256xf16>, %v: tensor<?x?x?x256xf16>, %x: tensor<?x?x?x?xi1>) -> tensor<?x?x?x256xf16> {
+  %o = fa.attention %q, %k, %v mask(%x : tensor<?x?x?x?xi1>) : tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16> -> tensor<?x?x?x256xf16>
+  return %o : tensor<?x?x?x256xf16>
+}
+
+// CHECK-LABEL: func.func @dropout192(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 48,
+func.func @dropout192(%q: tensor<?x?x?x192xf16>, %k: tensor<?x?x?x192xf16>, %v: tensor<?x?x?x192xf16>, %x: i64) -> tensor<?x?x?x192xf16> {
+  %o = fa.attention %q, %k, %v dropout(0.1, seed = %x : i64) : tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16> -> tensor<?x?x?x192xf16>
+  return %o : tensor<?x?x?x192xf16>
+}

@@ -250,7 +250,7 @@ class Bench:
             unit = "bytes" if figure == "spilled" and value is not None else ""
             self.add(case, figure, value, unit, note or picked, **limit)
 
-    def read_machine_code(self):
+    def read_machine_code(self, with_loops=True):
         """({figure: (value, note)}, what is missing for the others)."""
         sass_loop = load_sass_loop()
         if cuda_tools.find("ptxas") is None:
@@ -264,6 +264,8 @@ class Bench:
             "spilled": (stores + loads, f"{stores} stored, {loads} loaded"),
             "warnings of wgmma": (log.count("C75"), "ptxas C75xx"),
         }
+        if not with_loops:
+            return values, "not asked for"
         for tool in ("cuobjdump", "nvdisasm"):
             if cuda_tools.find(tool) is None:
                 return values, f"no {tool}"

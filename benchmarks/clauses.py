@@ -8,10 +8,14 @@
 """What each clause costs where it is used: instructions a score, registers,
 spills; on both targets, with the schedule that the compiler picks.
 
-    clauses.py --build=DIR --json=FILE
+    clauses.py --build=DIR --json=FILE [--target=TARGET] [--head-dim=N]
+               [--no-loops]
 
 Counted in the loop for full blocks, by what machine code has beyond the kernel
-without a clause. No GPU. docs/Benchmarks.md says what each figure means.
+without a clause. Each clause beside a causal mask, and each of wide heads, is
+asked for spills and ptxas' warnings alone; --no-loops asks all for these alone,
+and ends with 1 where one is outside of its limit. No GPU. docs/Benchmarks.md says
+what each figure means.
 """
 
 import argparse
@@ -23,6 +27,7 @@ from pathlib import Path
 
 import attention
 from attention import cuda_tools
+from bench import show, verdict
 
 DISTANCE = """score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
     %d = arith.subi %i, %j : index
@@ -70,12 +75,29 @@ CLAUSES = [
 ]
 
 
+CAUSAL = "#fa.causal<top_left>"
+
+
 @dataclass(frozen=True)
 class Case:
-    """A clause at a head dimension, as attention.Case."""
+    """A clause at a head dimension, as attention.Case, alone or beside a causal
+    mask."""
 
     clause: Clause
     head_dim: int
+    is_causal: bool = False
+
+    @property
+    def name(self):
+        return "causal + " * self.is_causal + self.clause.name
+
+    def text(self):
+        """The clauses of the op."""
+        if not self.is_causal:
+            return self.clause.text
+        if self.clause.text.startswith("masks ["):
+            return self.clause.text.replace("masks [", f"masks [{CAUSAL}, ")
+        return f"masks [{CAUSAL}] {self.clause.text}"
 
     def source(self):
         tensor = f"tensor<?x?x?x{self.head_dim}xf16>"
@@ -83,10 +105,25 @@ class Case:
         return (
             f"func.func @attention(%q: {tensor}, %k: {tensor}, %v: {tensor}"
             f"{''.join(names)})\n    -> {tensor} {{\n"
-            f"  %o = fa.attention %q, %k, %v {self.clause.text}\n"
+            f"  %o = fa.attention %q, %k, %v {self.text()}\n"
             f"       : {tensor}, {tensor}, {tensor} -> {tensor}\n"
             f"  return %o : {tensor}\n}}\n"
         )
+
+
+# By target; what a score costs is asked at those of sm_80 alone.
+HEAD_DIMS = {"sm_80": (64, 128), "sm_90a": (64, 128, 192, 256)}
+
+
+def cases(head_dim):
+    """Each clause alone, and each that may be there beside a causal mask."""
+    alone = [Case(clause, head_dim) for clause in CLAUSES]
+    beside = [
+        Case(case.clause, head_dim, is_causal=True)
+        for case in alone
+        if CAUSAL not in case.clause.text and case.clause.text
+    ]
+    return alone + beside
 
 
 def instructions_per_score(per_mma, head_dim):
@@ -95,29 +132,38 @@ def instructions_per_score(per_mma, head_dim):
     return per_mma * 2 * head_dim / 2048 * 32
 
 
-def measure(bench, head_dim):
+def measure(bench, head_dim, with_loops):
     """The rows of one target and head dimension."""
     place = f"{bench.target} d{head_dim}"
     plain = None
-    for clause in CLAUSES:
-        bench.compile(bench.write(Case(clause, head_dim)))
+    for case in cases(head_dim):
+        clause = case.clause
+        bench.compile(bench.write(case))
         manifest = json.loads((bench.folder / "attention.json").read_text())
         (entry,) = manifest["entries"]
         picked = "{tile_q}x{tile_kv}".format(**entry["attention"]["schedule"])
-        values, missing = bench.read_machine_code()
+        has_costs = not case.is_causal and head_dim in HEAD_DIMS["sm_80"]
+        values, missing = bench.read_machine_code(with_loops and has_costs)
 
-        def add(figure, value, note, unit="", clause=clause, **limits):
+        def add(figure, value, note, unit="", case=case, **limits):
             if value is None:
                 note = f"not measured: {missing}"
             value = round(value, 4) if isinstance(value, float) else value
-            row = {"name": f"{place} {clause.name} {figure}", "value": value}
-            row |= {"unit": unit, "case": place, "figure": f"{clause.name}: {figure}"}
+            row = {"name": f"{place} {case.name} {figure}", "value": value}
+            row |= {"unit": unit, "case": place, "figure": f"{case.name}: {figure}"}
             bench.rows.append(row | limits | {"note": note})
 
-        registers, _ = values.get("registers", (None, ""))
         spilled, note = values.get("spilled", (None, ""))
+        add("spilled", spilled, f"{picked}, {note}", "bytes", at_most=0)
+        if bench.limits.overlapped:
+            warnings, note = values.get("warnings of wgmma", (None, ""))
+            add("warnings of wgmma", warnings, note, at_most=0)
+        if not has_costs:
+            continue
+        registers, _ = values.get("registers", (None, ""))
         add("registers", registers, picked, at_most=255)
-        add("spilled", spilled, note, "bytes", at_most=0)
+        if not with_loops:
+            continue
         per_mma, note = values.get("non-MMA per MMA", (None, ""))
         count = per_mma and instructions_per_score(per_mma, head_dim)
         if clause == CLAUSES[0]:
@@ -129,26 +175,35 @@ def measure(bench, head_dim):
         add("more instructions a score", cost, picked, **limits)
 
 
-def main():
+def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--json", type=Path, required=True)
-    args = parser.parse_args()
+    parser.add_argument("--target", choices=HEAD_DIMS, action="append")
+    parser.add_argument("--head-dim", type=int, action="append")
+    parser.add_argument("--no-loops", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    args = parse_arguments()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         try:
-            for args.target in attention.LIMITS:
+            for args.target in args.target or HEAD_DIMS:
                 bench = attention.Bench(args, Path(folder))
-                for head_dim in (64, 128):
-                    measure(bench, head_dim)
+                for head_dim in args.head_dim or HEAD_DIMS[args.target]:
+                    measure(bench, head_dim, not args.no_loops)
                 rows += bench.rows
         except (attention.BenchError, OSError, cuda_tools.ToolError) as error:
             print(f"error: {error}", file=sys.stderr)
             return 1
     args.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
-    return 0
+    broken = [row for row in rows if args.no_loops and verdict(row)]
+    show(broken)
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

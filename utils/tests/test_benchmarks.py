@@ -76,10 +76,57 @@ def test_instructions_of_a_score():
 
 
 def test_every_clause_has_its_operands():
-    for clause in clauses.CLAUSES:
-        source = clauses.Case(clause, 64).source()
-        for name in "xy"[: len(clause.operands)]:
+    for case in clauses.cases(64):
+        source = case.source()
+        for name in "xy"[: len(case.clause.operands)]:
             assert source.count(f"%{name}") == 2
+
+
+def test_clauses_stand_beside_a_causal_mask():
+    names = [case.name for case in clauses.cases(64)]
+    assert len(set(names)) == len(names) == 2 * len(clauses.CLAUSES) - 2
+    for case in clauses.cases(64):
+        clause = case.clause.text
+        count = 1 if case.is_causal or clause.startswith("masks [#fa.causal") else 0
+        assert case.source().count("#fa.causal") == count, case.name
+        assert case.source().count("masks [") == max(count, clause.count("masks ["))
+
+
+class Recorder:
+    """A bench that compiles nothing; every kernel spills 8 bytes."""
+
+    def __init__(self, args, folder):
+        self.target, self.folder = args.target, Path(folder)
+        self.limits, self.rows = attention.LIMITS[args.target], []
+
+    def write(self, case):
+        return case
+
+    def compile(self, source):
+        schedule = {"tile_q": 128, "tile_kv": 80}
+        manifest = {"entries": [{"attention": {"schedule": schedule}}]}
+        (self.folder / "attention.json").write_text(json.dumps(manifest))
+
+    def read_machine_code(self, with_loops=True):
+        values = {"registers": (168, ""), "spilled": (8, "8 stored, 0 loaded")}
+        return values | {"warnings of wgmma": (0, "")}, "not asked for"
+
+
+def test_a_spill_fails_where_only_spills_are_asked_for(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(attention, "Bench", Recorder)
+    monkeypatch.setattr(clauses.attention, "Bench", Recorder)
+    out = tmp_path / "rows.json"
+    options = ["--target=sm_90a", "--head-dim=192", f"--json={out}", "--build=."]
+    monkeypatch.setattr(sys, "argv", ["clauses.py", *options, "--no-loops"])
+    assert clauses.main() == 1
+    assert "sm_90a d192 causal + bias spilled" in capsys.readouterr().out
+    rows = json.loads(out.read_text())
+    figures = {row["name"].rsplit(" ", 1)[-1] for row in rows}
+    assert figures == {"spilled", "wgmma"}
+    assert len(rows) == 2 * len(clauses.cases(192))
+    # Asked for all figures, rows outside of their limits are ./fa bench's.
+    monkeypatch.setattr(sys, "argv", ["clauses.py", *options])
+    assert clauses.main() == 0
 
 
 def test_processed_scores():

@@ -120,6 +120,11 @@ def FA_ClusterBarrierOp
   let description = [{
     In front of what reaches into another block's workgroup memory, which that
     block must have made ready, and behind it, since memory goes with its block.
+
+    ```mlir
+    fa.init_barriers %full count 2 : memref<2xi64, #wg>
+    fa.cluster_barrier
+    ```
   }];
   let assemblyFormat = "attr-dict";
 }
@@ -162,6 +167,14 @@ def FA_TensorMapOp : FA_Op<"tensor_map", [Pure]> {
 
 def FA_HasTensorMapOp : FA_Op<"has_tensor_map", [MemoryEffects<[MemRead]>]> {
   let summary = "whether a tensor could be described to the copying unit";
+  let description = [{
+    In a kernel, of what `fa.tensor_map` gave on the host: a map of zeros is
+    none. The same for all threads.
+
+    ```mlir
+    %has = fa.has_tensor_map %map : !llvm.ptr
+    ```
+  }];
   let arguments = (ins AnyType:$map);
   let results = (outs I1:$result);
   let assemblyFormat = "$map attr-dict `:` type($map)";
@@ -209,6 +222,12 @@ def FA_FenceAsyncOp
     Tensor cores that read tiles themselves, and copies of whole boxes, see
     workgroup memory by another path than loads and stores. What a thread
     stored they see after this.
+
+    ```mlir
+    fa.wait_copies pending 0
+    fa.fence_async
+    fa.arrive %full[%stage] : memref<2xi64, #wg>
+    ```
   }];
   let assemblyFormat = "attr-dict";
 }
@@ -297,6 +316,14 @@ def FA_TurnOp : FA_Op<"turn", [MemoryEffects<[MemRead, MemWrite]>]> {
 def FA_WarpgroupBarrierOp
     : FA_Op<"warpgroup_barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "a barrier of the four warps of a warpgroup";
+  let description = [{
+    Of the warpgroup that runs it, by itself; what its lanes wrote to workgroup
+    memory before, all of them see behind it. Every lane comes to it.
+
+    ```mlir
+    fa.warpgroup_barrier
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 

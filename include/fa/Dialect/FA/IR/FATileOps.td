@@ -236,6 +236,10 @@ def FA_CopyAlignedOp : FA_Op<"copy_aligned", [Pure]> {
   let description = [{
     True when the innermost stride is 1 and the address of every row is a
     multiple of 16 bytes. Uniform over the block.
+
+    ```mlir
+    %aligned = fa.copy_aligned %K : memref<?x64xf16, strided<[?, ?], offset: ?>>
+    ```
   }];
   let arguments = (ins AnyMemRef:$source);
   let results = (outs I1:$result);
@@ -247,6 +251,10 @@ def FA_PairsAlignedOp : FA_Op<"pairs_aligned", [Pure]> {
   let description = [{
     True when the innermost stride is 1 and the address of every row is a
     multiple of two elements. Uniform over the block.
+
+    ```mlir
+    %paired = fa.pairs_aligned %bias : memref<?x?xf16, strided<[?, ?], offset: ?>>
+    ```
   }];
   let arguments = (ins AnyMemRef:$source);
   let results = (outs I1:$result);
@@ -255,11 +263,28 @@ def FA_PairsAlignedOp : FA_Op<"pairs_aligned", [Pure]> {
 
 def FA_CommitCopiesOp : FA_Op<"commit_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "closes a group of the copies issued since the last commit";
+  let description = [{
+    Of this thread's copies by `fa.copy_tile`; a group may be empty.
+
+    ```mlir
+    fa.copy_tile %K[%j0, %c0] to %sK[%stage, %c0, %c0] : ...
+    fa.commit_copies
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 
 def FA_WaitCopiesOp : FA_Op<"wait_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until at most `pending` groups of copies are unfinished";
+  let description = [{
+    Of this thread's groups, which finish in the order of their commits. What
+    other threads copied is there behind a barrier that follows.
+
+    ```mlir
+    fa.wait_copies pending 1
+    gpu.barrier
+    ```
+  }];
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
   let assemblyFormat = "`pending` $pending attr-dict";
 }
@@ -284,7 +309,12 @@ def FA_NoteRowsOp : FA_Op<"note_rows", [Pure]> {
 def FA_AnyNotedOp : FA_Op<"any_noted", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "whether some thread of the block has noted something";
   let description = [{
-    The same for all threads of the block, which meet here: a barrier.
+    The same for all threads of the block, which meet here: a barrier. Where
+    warps have roles, those meet in whose role there is one.
+
+    ```mlir
+    %again = fa.any_noted %n1
+    ```
   }];
   let arguments = (ins I1:$noted);
   let results = (outs I1:$result);

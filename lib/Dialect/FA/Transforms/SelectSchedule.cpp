@@ -50,6 +50,9 @@ using namespace mlir::fa;
 /// fragments of K and V in flight.
 static constexpr int64_t kOtherRegisters = 24;
 
+/// What one cp.async of a lane copies at most.
+static constexpr int64_t kCopyBytes = 16;
+
 namespace {
 
 /// A complete schedule as numbers.
@@ -178,11 +181,32 @@ static std::string whyNotByWarpgroups(const Plan &plan) {
   return reason;
 }
 
+/// The same for cp.async: each thread copies 16 bytes, and those of a block
+/// whole rows together. Rows are powers of two, so the longest one decides.
+static std::string whyNotByLanes(const Plan &plan, const HeadDims &dims) {
+  int64_t bytes =
+      getPitchBytes(plan, std::max(dims.d, dims.dv), dims.bytesPerElement);
+  int64_t threads = plan.warps * kWarpSize, needed = bytes / kCopyBytes;
+  if (threads % needed == 0)
+    return "";
+  return ("a row of " + Twine(bytes) + " bytes is copied by " + Twine(needed) +
+          " threads, " + Twine(kCopyBytes) + " bytes each, found " +
+          Twine(threads) + " threads")
+      .str();
+}
+
+/// What of a plan the stages behind cannot take, whatever there is of memory
+/// and registers.
+static std::string whyNot(const Plan &plan, const HeadDims &dims) {
+  return plan.producers != 0 ? whyNotByWarpgroups(plan)
+                             : whyNotByLanes(plan, dims);
+}
+
 /// Whether a plan fits and leaves so many registers free.
 static bool fits(const Plan &plan, const HeadDims &dims,
                  const TargetInfo &target, int64_t freeRegisters = 0) {
   Resources need = estimateResources(plan, dims);
-  if (plan.producers != 0 && !whyNotByWarpgroups(plan).empty())
+  if (!whyNot(plan, dims).empty())
     return false;
   return plan.tileQ % (kProductRows * plan.warps) == 0 &&
          need.sharedBytes <= target.maxDynamicSharedBytes &&
@@ -519,9 +543,8 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
         << need.registersPerThread << " registers a thread, there are "
         << target.maxDynamicSharedBytes << " and "
         << getAvailableRegisters(plan, target);
-  if (plan.producers != 0)
-    if (std::string reason = whyNotByWarpgroups(plan); !reason.empty())
-      error << "; " << reason;
+  if (std::string reason = whyNot(plan, dims); !reason.empty())
+    error << "; " << reason;
   // Free the sizes first, then everything.
   MLIRContext *context = op.getContext();
   ScheduleAttr placements = ScheduleAttr::get(

@@ -306,6 +306,11 @@ constexpr Bounds kBounds[] = {
   %d = arith.subi %i, %j : index
   %e = arith.subi %j, %n : index
   %c = arith.cmpi ule, %d, %e : index)"},
+    {"unsigned_to_the_row", R"(
+  %c = arith.cmpi ule, %j, %i : index)"},
+    {"unsigned_to_the_key", R"(
+  %d = arith.subi %i, %j : index
+  %c = arith.cmpi ugt, %j, %d : index)"},
     {"unsigned_and_negative", R"(
   %n = arith.constant -20 : index
   %d = arith.subi %i, %j : index

@@ -370,17 +370,28 @@ static Trend trendOf(Value value, Value key) {
       });
 }
 
-/// Whether `compare` asks for a number from 0 to another that is not negative.
-static bool asksForLeast(arith::CmpIOp compare) {
+/// Whether a number of the region of `key` is never negative: a coordinate, or
+/// such a constant.
+static bool isNeverNegative(Value value, Value key) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  APInt number;
+  return (argument && argument.getOwner() == key.getParentBlock()) ||
+         (matchPattern(value, m_ConstantInt(&number)) && !number.isNegative());
+}
+
+/// Whether `compare` asks for a number from 0 to another that is not negative,
+/// where both bounds are passed but once.
+static bool asksForLeast(arith::CmpIOp compare, Value key) {
   using Predicate = arith::CmpIPredicate;
   bool isTurned = llvm::is_contained({Predicate::ugt, Predicate::uge},
                                      compare.getPredicate());
-  APInt limit;
-  return (isTurned || llvm::is_contained({Predicate::ult, Predicate::ule},
-                                         compare.getPredicate())) &&
-         matchPattern(isTurned ? compare.getLhs() : compare.getRhs(),
-                      m_ConstantInt(&limit)) &&
-         !limit.isNegative();
+  if (!isTurned && !llvm::is_contained({Predicate::ult, Predicate::ule},
+                                       compare.getPredicate()))
+    return false;
+  Value number = compare.getLhs(), limit = compare.getRhs();
+  if (isTurned)
+    std::swap(number, limit);
+  return isNeverNegative(limit, key) && trendOf(number, key) != Trend::Any;
 }
 
 /// Whether the keys for which `truth` holds follow one another.
@@ -390,7 +401,7 @@ static bool isInOnePiece(Value truth, Value key) {
     return isInOnePiece(both.getLhs(), key) && isInOnePiece(both.getRhs(), key);
   auto compare = truth.getDefiningOp<arith::CmpIOp>();
   if (compare &&
-      (asksForLeast(compare) ||
+      (asksForLeast(compare, key) ||
        llvm::is_contained({Predicate::eq, Predicate::slt, Predicate::sle,
                            Predicate::sgt, Predicate::sge},
                           compare.getPredicate())))

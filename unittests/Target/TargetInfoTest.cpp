@@ -15,32 +15,27 @@
 
 using namespace mlir::fa;
 
-TEST(TargetInfo, SharedBytesOfABlock) {
-  std::string error;
-  std::pair<const char *, int64_t> bytes[] = {
-      {"sm_80", 166912}, {"sm_86", 101376}, {"sm_87", 166912},
-      {"sm_89", 101376}, {"sm_90", 232448}, {"sm_90a", 232448},
-      {"sm_120", 101376}};
-  for (auto [name, expected] : bytes) {
-    const TargetInfo *target = lookupTarget(name, error);
+TEST(TargetInfo, BytesOfABlockAndOfTheCache) {
+  struct Row {
+    const char *name;
+    int64_t shared, cache;
+  };
+  constexpr Row rows[] = {
+      {"sm_80", 166912, 41943040},  {"sm_86", 101376, 6291456},
+      {"sm_87", 166912, 4194304},   {"sm_89", 101376, 100663296},
+      {"sm_90", 232448, 52428800},  {"sm_90a", 232448, 52428800},
+      {"sm_120", 101376, 100663296}};
+  for (const Row &row : rows) {
+    std::string error;
+    const TargetInfo *target = lookupTarget(row.name, error);
     ASSERT_TRUE(target) << error;
-    EXPECT_EQ(target->maxDynamicSharedBytes, expected) << name;
+    EXPECT_EQ(target->maxDynamicSharedBytes, row.shared) << row.name;
+    EXPECT_EQ(target->cacheBytes, row.cache) << row.name;
     EXPECT_EQ(target->staticSharedBytes, 49152);
     EXPECT_EQ(target->maxDynamicSharedBytes + target->reservedSharedBytes,
               target->sharedBytesPerMultiprocessor);
   }
-  EXPECT_EQ(supportedTargets().size(), std::size(bytes));
-}
-
-TEST(TargetInfo, BytesOfTheCache) {
-  std::string error;
-  std::pair<const char *, int64_t> bytes[] = {
-      {"sm_80", 41943040},  {"sm_86", 6291456},  {"sm_87", 4194304},
-      {"sm_89", 100663296}, {"sm_90", 52428800}, {"sm_90a", 52428800},
-      {"sm_120", 100663296}};
-  for (auto [name, expected] : bytes)
-    EXPECT_EQ(lookupTarget(name, error)->cacheBytes, expected) << name;
-  EXPECT_EQ(supportedTargets().size(), std::size(bytes));
+  EXPECT_EQ(supportedTargets().size(), std::size(rows));
 }
 
 TEST(TargetInfo, MatrixProducts) {

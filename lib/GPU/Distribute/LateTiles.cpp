@@ -98,7 +98,7 @@ Value LaneEmitter::emitElement(Operation *op, Type type, int64_t i) {
 }
 
 /// Of how many columns, in eights, a chain is done before the next ones begin.
-static constexpr int64_t kPiecesAtOnce = 4;
+static constexpr int64_t kPiecesOfAChain = 4;
 
 void LaneEmitter::settle(Value value) {
   auto *it = late.find(value);
@@ -107,7 +107,7 @@ void LaneEmitter::settle(Value value) {
   LaneShare scalars = it->second.scalars;
   Values values(scalars.size()), together;
   for (int64_t n = 0; n < scalars.colPieces; ++n) {
-    if (n % kPiecesAtOnce == 0 && n != 0) {
+    if (n % kPiecesOfAChain == 0 && n != 0) {
       readBehind(together);
       together.clear();
     }

@@ -63,4 +63,40 @@ func.func @window(%q: !mem, %k: !mem, %v: !mem, %o: !mem) {
     outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
   return
 }
+
+// CHECK-LABEL: func.func @unsigned_window
+// CHECK: scf.yield {{.*}} : index, index, index, index, index
+// CHECK-NOT: arith.index_castui
+func.func @unsigned_window(%q: !mem, %k: !mem, %v: !mem, %o: !mem) {
+  fa.attention %q, %k, %v visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %length = arith.constant 128 : index
+    %d = arith.subi %i, %j : index
+    %c = arith.cmpi ult, %d, %length : index
+    fa.yield %c : i1 }
+    outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+
+// CHECK-LABEL: func.func @up_to_the_row
+// CHECK: scf.yield {{.*}} : index, index, index, index, index
+// CHECK-NOT: arith.index_castui
+func.func @up_to_the_row(%q: !mem, %k: !mem, %v: !mem, %o: !mem) {
+  fa.attention %q, %k, %v visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %c = arith.cmpi ule, %j, %i : index
+    fa.yield %c : i1 }
+    outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
+
+// What may be negative is a large number without signs.
+// CHECK-LABEL: func.func @below_a_difference
+// CHECK: scf.yield {{.*}} : i32, i32, i32, i32, i32, i32, i32
+func.func @below_a_difference(%q: !mem, %k: !mem, %v: !mem, %o: !mem) {
+  fa.attention %q, %k, %v visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %d = arith.subi %i, %j : index
+    %c = arith.cmpi ult, %j, %d : index
+    fa.yield %c : i1 }
+    outs(%o : !mem) {schedule = #schedule} : !mem, !mem, !mem
+  return
+}
 }

@@ -34,8 +34,9 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = "unittests/Attention/Mutations.toml"
 # The program of a row that names none.
 PROGRAM = "FAAttentionTests"
-# A test takes seconds; a kernel that never ends is stopped.
-TEST_SECONDS = 300
+# A test takes seconds, five hundred configurations minutes; a kernel that never
+# ends is stopped.
+TEST_SECONDS = 900
 
 
 @dataclass(frozen=True)

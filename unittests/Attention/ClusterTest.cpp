@@ -40,7 +40,7 @@ void expectSameBits(const Form &form, const Extent5 &extents,
 class Cluster : public testing::TestWithParam<HopperForm> {};
 
 TEST_P(Cluster, SameBitsAsBlocksAlone) {
-  expectSameBits(GetParam().form, GetParam().extents, 20,
+  expectSameBits(GetParam().form, GetParam().extents, numTableOrders(),
                  [](Trial &trial) { trial.seed(61); });
 }
 

@@ -36,7 +36,7 @@ class HopperOrders : public testing::TestWithParam<HopperForm> {};
 
 TEST_P(HopperOrders, NothingFoundInAnyOrder) {
   Trial trial(GetParam().form, GetParam().extents);
-  expectNothingFound(trial.seed(31), 20);
+  expectNothingFound(trial.seed(31), numTableOrders());
 }
 
 INSTANTIATE_TEST_SUITE_P(, HopperOrders, testing::ValuesIn(hopperForms()),

@@ -161,6 +161,10 @@ private:
   RunSpec spec;
 };
 
+/// The random orders that a table goes through which is about orders: the
+/// number in the environment's FA_TEST_ORDERS, else four.
+int numTableOrders();
+
 /// All checkers on: nothing found, the answers within their bounds, and the
 /// same bits in each of these orders and two more: those of `first`, or else of
 /// the first order.

@@ -5,107 +5,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// All pairs of what can be said about a score. Nothing is written for a pair:
-// what this looks for is a clause that holds only alone.
+// All pairs (Pairs.h) in small tiles: several blocks of keys, full, partial and
+// hidden ones.
 //
 //===----------------------------------------------------------------------===//
-#include "Kernel.h"
-
-#include <functional>
+#include "Pairs.h"
 
 using namespace farun::test;
 
 namespace {
 
-/// What a form is made of; the masks are one list in its text.
-struct Parts {
-  Form form;
-  std::vector<std::string> masks;
-  int64_t kvHeads = 6;
-};
-
-struct Feature {
-  const char *name;
-  std::function<void(Parts &)> add;
-};
-
-const std::vector<Feature> &features() {
-  auto clause = [](const char *text) {
-    return
-        [text](Parts &parts) { parts.form.clauses += " " + std::string(text); };
-  };
-  auto mask = [](const char *text) {
-    return [text](Parts &parts) { parts.masks.push_back(text); };
-  };
-  static const std::vector<Feature> list = {
-      {"causal", mask("#fa.causal<bottom_right>")},
-      {"window", mask("#fa.window<bottom_right, left = 33, right = 9>")},
-      {"prefix", mask("#fa.causal<top_left, prefix = 11>")},
-      {"chunk", mask("#fa.chunk<top_left, size = 21>")},
-      {"bias", [](Parts &parts) { parts.form.bias = "?x?x?x?"; }},
-      {"mask", [](Parts &parts) { parts.form.mask = "?x1x?x?"; }},
-      {"visible",
-       clause(R"(visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
-    %nine = arith.constant 9 : index
-    %x = arith.addi %i, %h : index
-    %d = arith.subi %j, %x : index
-    %c = arith.cmpi ne, %d, %nine : index
-    %low = arith.cmpi slt, %j, %i : index
-    %r = arith.ori %c, %low : i1
-    fa.yield %r : i1 })")},
-      {"segments", [](Parts &parts) { parts.form.hasSegments = true; }},
-      {"score",
-       clause(
-           R"(score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
-    %d = arith.subi %i, %j : index
-    %n = arith.index_cast %d : index to i64
-    %x = arith.sitofp %n : i64 to f32
-    %c = arith.constant 0.03125 : f32
-    %p = arith.mulf %x, %c : f32
-    %r = arith.addf %s, %p : f32
-    fa.yield %r : f32 })")},
-      {"softcap", clause("softcap(1.5)")},
-      {"alibi", [](Parts &parts) { parts.form.hasAlibi = true; }},
-      {"sink", [](Parts &parts) { parts.form.hasSink = true; }},
-      {"lengths",
-       [](Parts &parts) {
-         parts.form.hasQLengths = parts.form.hasKVLengths = true;
-       }},
-      {"dropout", [](Parts &parts) { parts.form.dropout = 0.25; }},
-      {"gqa", [](Parts &parts) { parts.kvHeads = 2; }},
-  };
-  return list;
-}
-
-void run(const Feature &first, const Feature &second) {
-  SCOPED_TRACE(std::string(first.name) + " with " + second.name);
-  Parts parts;
-  first.add(parts);
-  second.add(parts);
-  std::string masks;
-  for (const std::string &mask : parts.masks)
-    masks += (masks.empty() ? "" : ", ") + mask;
-  if (!masks.empty())
-    parts.form.clauses += " masks [" + masks + "]";
-  uint64_t seed = 0;
-  for (auto [queries, keys] : {std::pair(70, 101), {129, 33}})
-    Trial(parts.form, {2, 6, parts.kvHeads, queries, keys}).seed(++seed).run();
-}
-
 class Pairs : public testing::TestWithParam<size_t> {};
 
 TEST_P(Pairs, WithEachBehindIt) {
-  const std::vector<Feature> &list = features();
-  for (size_t other = GetParam() + 1; other < list.size(); ++other) {
-    run(list[GetParam()], list[other]);
-    if (HasFailure())
-      return;
-  }
+  runPairs(GetParam(), {}, {{2, 6, 6, 70, 101}, {2, 6, 6, 129, 33}});
 }
 
-INSTANTIATE_TEST_SUITE_P(, Pairs, testing::Range(size_t(0), size_t(14)),
+INSTANTIATE_TEST_SUITE_P(, Pairs,
+                         testing::Range(size_t(0), pairFeatures().size() - 1),
                          [](const auto &info) {
-                           return features()[info.param].name;
+                           return pairFeatures()[info.param];
                          });
 
 } // namespace

@@ -64,7 +64,7 @@ TEST(PersistentGrid, IsRefusedWhere32BitsCannotNumberTheTiles) {
 class Persistent : public testing::TestWithParam<HopperForm> {};
 
 TEST_P(Persistent, SameBitsAsOneTileABlock) {
-  expectSameBits(GetParam().form, GetParam().extents, 20,
+  expectSameBits(GetParam().form, GetParam().extents, numTableOrders(),
                  [](Trial &trial) { trial.seed(51); });
 }
 

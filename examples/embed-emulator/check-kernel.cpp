@@ -33,9 +33,9 @@ static bool runOnce(const ptxvm::Module &module, const char *order) {
   uint64_t to = device.alloc(bytes, "out");
   device.write(from, in.data(), bytes);
 
-  ptxvm::Report report = device.launch(
-      module, "reverse_blocks", {{kBlocks}, {kThreads}},
-      {ptxvm::Argument::of(from), ptxvm::Argument::of(to)});
+  ptxvm::Report report =
+      device.launch(module, "reverse_blocks", {{kBlocks}, {kThreads}},
+                    {ptxvm::Argument::of(from), ptxvm::Argument::of(to)});
   for (const ptxvm::Diagnostic &d : report.diagnostics)
     std::printf("%s\n", d.str().c_str());
   if (!report.ok())

@@ -13,11 +13,11 @@
 // What was compared, and with what: SMs times operations of an SM a clock gives
 // the tensor rates of A100 at 1.41 GHz, of H100 and H200 at 1.83 GHz, of L40S
 // at 2.49 GHz. So on a chip that runs faster than that, up to `clock`, the
-// tensor bound is up to 8 % too high. Rates, bandwidths and clocks of H100, H200
-// and L40S were compared with public reprints of the data sheets, not with these
-// themselves; L40S, int4, with a table of chips (1.47 P). *Unverified*: the L2
-// rate of A100, from the whitepaper's 5120 bytes a clock. No source was found for
-// the other L2 rates.
+// tensor bound is up to 8 % too high. Rates, bandwidths and clocks of H100,
+// H200 and L40S were compared with public reprints of the data sheets, not with
+// these themselves; L40S, int4, with a table of chips (1.47 P). *Unverified*:
+// the L2 rate of A100, from the whitepaper's 5120 bytes a clock. No source was
+// found for the other L2 rates.
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Support/SpeedOfLight.h"

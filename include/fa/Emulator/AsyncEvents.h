@@ -144,7 +144,7 @@ struct WgmmaEvent {
   uint32_t pc;
   uint16_t m = 64, n = 0, k = 0;
   std::span<const uint32_t> accumulators;
-  bool accumulates = false; ///< scale-d: what they hold is added to
+  bool accumulates = false;             ///< scale-d: what they hold is added to
   std::span<const uint32_t> aRegisters; ///< empty when A is in shared memory
   /// In rising order, not overlapping, exact to 16 bytes.
   std::span<const ByteRange> aShared, bShared;

@@ -187,7 +187,8 @@ public:
     printer = std::move(function);
   }
   /// Called by the thread that launches, every 20 ms until the launch ends;
-  /// other threads run the CTAs then. Not where the host has none to give. What a stopped launch has written stays.
+  /// other threads run the CTAs then. Not where the host has none to give. What
+  /// a stopped launch has written stays.
   void setProgress(ProgressFunction function) {
     progress = std::move(function);
   }

@@ -7,8 +7,9 @@
 //
 // A tool says at its start where it will write (expect...), so that a wrong
 // path, or two outputs in each other's way, ends it before the work; writes
-// beside the places when the work is done (add...); and puts all in place at once (commit). What was not committed
-// vanishes with the object, new folders too.
+// beside the places when the work is done (add...); and puts all in place at
+// once (commit). What was not committed vanishes with the object, new folders
+// too.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_SUPPORT_OUTPUTFILE_H

@@ -23,8 +23,9 @@ namespace ptxvm {
   X(rz)                                                                        \
   X(rm)                                                                        \
   X(rp)                                                                        \
-  X(rna) X(rni) X(rzi) X(rmi) X(rpi) X(ftz) X(sat) X(NaN) X(approx) X(full)    \
-      X(relu) X(satfinite) X(clamp) X(wrap) X(shiftamt) X(trans) X(volatile)   \
+  X(rna)                                                                       \
+  X(rni) X(rzi) X(rmi) X(rpi) X(ftz) X(sat) X(NaN) X(approx) X(full) X(relu)   \
+      X(satfinite) X(clamp) X(wrap) X(shiftamt) X(trans) X(volatile)           \
           X(relaxed) X(acquire) X(release) X(acq_rel) X(sc) X(nc) X(mmio)      \
               X(cta) X(cluster) X(gl) X(gpu) X(sys) X(xorsign)
 

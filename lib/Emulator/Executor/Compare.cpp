@@ -150,7 +150,8 @@ template <typename T> uint32_t dispatch(int op, const T *x, const T *y) {
     CASE(12)
     CASE(13)
     CASE(14)
-    CASE(15) CASE(16)
+    CASE(15)
+    CASE(16)
 #undef CASE
         default : return compareAll<T, 17>(x, y);
   }

@@ -59,8 +59,7 @@ Expected<OrderPolicy> OrderPolicy::parse(const std::string &text) {
 
 const char *ptxvm::statusName(Status status) {
   static constexpr const char *kNames[] = {
-      "ok",       "invalid",           "fault",
-      "deadlock", "instruction-limit", "cancelled"};
+      "ok", "invalid", "fault", "deadlock", "instruction-limit", "cancelled"};
   return kNames[unsigned(status)];
 }
 

@@ -30,6 +30,13 @@ inline constexpr int64_t kWarpSize = 32;
 inline constexpr int64_t kWarpsPerWarpgroup = 4;
 /// Rows of such a product: 16 for each warp.
 inline constexpr int64_t kWarpgroupRows = 64;
+/// Bytes of a chunk: what a `cp.async` copies at most, and what a lane names of
+/// a matrix in `ldmatrix` and `stmatrix`, one of its eight rows. Tiles in
+/// workgroup memory are put together from chunks.
+inline constexpr int64_t kChunkBytes = 16;
+/// Buffers in workgroup memory begin at multiples of a row of all banks, and
+/// their sizes count as such.
+inline constexpr int64_t kBufferAlignment = 128;
 /// A row of a tile as wgmma and tensor maps take it, in bytes: with the
 /// 128-byte swizzle. Wider tiles are several panels of such rows. Eight rows
 /// are the pattern, which begins at a multiple of its size.

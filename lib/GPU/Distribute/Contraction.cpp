@@ -71,7 +71,7 @@ LaneEmitter::matrixSource(LoadTileOp load) {
     return failure();
   int64_t pitchBytes =
       type.getShape().back() * type.getElementTypeBitWidth() / 8;
-  if (pitchBytes % 16 != 0 || !llvm::isPowerOf2_64(pitchBytes))
+  if (pitchBytes % kChunkBytes != 0 || !llvm::isPowerOf2_64(pitchBytes))
     return load.emitOpError("a product needs rows of a power of two of 16-byte "
                             "chunks, found ")
            << type;
@@ -79,7 +79,7 @@ LaneEmitter::matrixSource(LoadTileOp load) {
   for (Value index : load.getIndices())
     indices.push_back(toI64(index));
   return MatrixSource{this->element(*address, indices), pitchBytes,
-                      ChunkSwizzle{pitchBytes / 16}, element};
+                      ChunkSwizzle{pitchBytes / kChunkBytes}, element};
 }
 
 LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
@@ -112,7 +112,7 @@ LaneEmitter::Values LaneEmitter::loadMatrix(const MatrixSource &source,
     laneOffset = add(mul(laneRow, constant(source.pitchBytes)), place);
   }
   Value address = offset(offset(source.origin, laneOffset),
-                         row * source.pitchBytes + far * 16);
+                         row * source.pitchBytes + far * kChunkBytes);
   return createLdmatrix(b, b.getLoc(), address, source.element, transpose);
 }
 

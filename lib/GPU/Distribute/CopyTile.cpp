@@ -22,12 +22,14 @@
 using namespace mlir;
 using namespace mlir::fa;
 
+static constexpr int64_t kChunkBits = 8 * kChunkBytes;
+
 /// What one thread does in a copy.
 struct LaneEmitter::CopyPlan {
   TileAddress source, dest;
   Value memref;     ///< the source
   int64_t bytes;    ///< of an element
-  int64_t perChunk; ///< elements in 16 bytes
+  int64_t perChunk; ///< elements of a chunk
   int64_t rows;     ///< of the tile
   int64_t chunks;   ///< of a row that are written
   int64_t rowsPerPass;
@@ -66,7 +68,7 @@ Value LaneEmitter::copyAligned(Value memref, const TileAddress &address) {
   Value bits = LLVM::PtrToIntOp::create(b, b.getI64Type(), address.base);
   for (Value stride : ArrayRef<Value>(address.strides).drop_back())
     bits = arith::OrIOp::create(b, bits, mul(stride, constant(bytes)));
-  bits = arith::AndIOp::create(b, bits, constant(15));
+  bits = arith::AndIOp::create(b, bits, constant(kChunkBytes - 1));
   Value aligned =
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, bits, constant(0));
   Value dense = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
@@ -83,7 +85,7 @@ LogicalResult LaneEmitter::emitCopyAligned(CopyAlignedOp op) {
     return op.emitOpError("source of type ") << type << " has no rows";
   bool possible =
       !type.isDynamicDim(type.getRank() - 1) &&
-      type.getShape().back() * type.getElementTypeBitWidth() % 128 == 0;
+      type.getShape().back() * type.getElementTypeBitWidth() % kChunkBits == 0;
   Value flag =
       possible ? copyAligned(op.getSource(), *source) : zero(b.getI1Type());
   op.getResult().replaceAllUsesWith(flag);
@@ -121,8 +123,9 @@ LogicalResult LaneEmitter::verifyCopy(CopyTileOp op, const TileAddress &source,
   int64_t rowBits = dest.type.getShape().back() * bits;
   if (dest.inPanels && rowBits % (8 * kPanelBytes) == 0 && numThreads % 8 == 0)
     rowBits = 8 * kPanelBytes;
-  if (!dest.swizzled || rowBits % 128 != 0 ||
-      !llvm::isPowerOf2_64(rowBits / 128) || numThreads % (rowBits / 128) != 0)
+  if (!dest.swizzled || rowBits % kChunkBits != 0 ||
+      !llvm::isPowerOf2_64(rowBits / kChunkBits) ||
+      numThreads % (rowBits / kChunkBits) != 0)
     return op.emitOpError("the destination needs swizzled rows of a power of "
                           "two of 16-byte chunks that divides the block");
   if (!matchPattern(op.getSourceIndices()[1], m_Zero()))
@@ -149,10 +152,10 @@ LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
   plan.dest = *dest;
   plan.memref = op.getSource();
   plan.bytes = dest->type.getElementTypeBitWidth() / 8;
-  plan.perChunk = 16 / plan.bytes;
+  plan.perChunk = kChunkBytes / plan.bytes;
   plan.rows = shape[shape.size() - 2];
   int64_t chunksPerRow =
-      dest->inPanels ? kPanelBytes / 16 : shape.back() / plan.perChunk;
+      dest->inPanels ? kPanelBytes / kChunkBytes : shape.back() / plan.perChunk;
   // The pitch may exceed what is read.
   int64_t columns = std::max(std::min(plan.columns(), shape.back()),
                              findColumnsRead(op.getDest()));
@@ -167,7 +170,7 @@ LogicalResult LaneEmitter::emitCopyTile(CopyTileOp op) {
   for (Value index : op.getDestIndices())
     indices.push_back(toI64(index));
   plan.origin = element(*dest, indices);
-  plan.pitchBytes = chunksPerRow * 16;
+  plan.pitchBytes = chunksPerRow * kChunkBytes;
   plan.swizzle = ChunkSwizzle{chunksPerRow};
 
   dead.push_back(op);
@@ -218,8 +221,8 @@ void LaneEmitter::emitInBoundsCopy(CopyPlan plan) {
   Value sourceBytes;
   if (plan.columns() < plan.chunks * plan.perChunk) {
     Value inside = less(column, constant(plan.columns()));
-    sourceBytes =
-        arith::SelectOp::create(b, inside, constantI32(16), constantI32(0));
+    sourceBytes = arith::SelectOp::create(b, inside, constantI32(kChunkBytes),
+                                          constantI32(0));
   }
   for (int64_t pass = 0; pass < plan.passes(); ++pass) {
     if (pass != 0)
@@ -300,8 +303,8 @@ void LaneEmitter::emitRow(const CopyPlan &plan, Value row) {
                                    less(column, constant(plan.columns())));
   // Where the size is 0 nothing is read, whatever the address.
   Value elements = add(mul(sourceRow, plan.source.strides[0]), column);
-  Value size =
-      arith::SelectOp::create(b, inside, constantI32(16), constantI32(0));
+  Value size = arith::SelectOp::create(b, inside, constantI32(kChunkBytes),
+                                       constantI32(0));
   createCopyAsync(b, b.getLoc(), dest,
                   offset(plan.source.base, mul(elements, constant(plan.bytes))),
                   size);

@@ -22,7 +22,7 @@
 using namespace mlir;
 using namespace mlir::fa;
 
-/// base + 16 (chunk XOR flip) bytes.
+/// base + (chunk XOR flip) chunks.
 Value LaneEmitter::chunkAt(Value base, Value chunk, Value flip) {
   return offset(base, placeOf(chunk, flip));
 }
@@ -43,7 +43,7 @@ LaneEmitter::Values LaneEmitter::emitRowProducts(const LaneShare &lhs,
                                                  const MatrixSource &left,
                                                  const MatrixSource &right,
                                                  Values d) {
-  constexpr int64_t kPerChunk = 4;
+  constexpr int64_t kPerChunk = kChunkBytes / 4;
   // The first row of each kind; the others are a multiple of 8 further.
   Value row = rowOf(0, 0), columns[] = {columnOf(0, 0), columnOf(0, 1)};
   Value rowBase = offset(left.origin, mul(row, constant(left.pitchBytes)));
@@ -126,9 +126,11 @@ LaneEmitter::Values LaneEmitter::emitWeightedRows(const LaneShare &lhs,
         Value &address = addresses[near];
         if (!address)
           address = chunkAt(base, add(laneChunk, constant(near)), flip);
-        Values pair = loadFloats(
-            b, offset(address, n * kPieceCols * right.pitchBytes + far * 16),
-            2);
+        Values pair =
+            loadFloats(b,
+                       offset(address, n * kPieceCols * right.pitchBytes +
+                                           far * kChunkBytes),
+                       2);
         for (int64_t m = 0; m < acc.rowPieces; ++m)
           for (int64_t half : {0, 1})
             for (int64_t i : {0, 1}) {

@@ -131,7 +131,7 @@ Value LaneEmitter::flipOf(const ChunkSwizzle &swizzle, Value row) {
 
 Value LaneEmitter::placeOf(Value chunk, Value flip) {
   Value place = arith::XOrIOp::create(b, chunk, flip);
-  return mul(place, constant(16));
+  return mul(place, constant(kChunkBytes));
 }
 
 //===----------------------------------------------------------------------===//

@@ -135,7 +135,7 @@ private:
 
   // Contraction.cpp
   LogicalResult emitContraction(vector::ContractionOp op);
-  /// A tile in workgroup memory that products read, 16 bytes at a time.
+  /// A tile in workgroup memory that products read, a chunk at a time.
   struct MatrixSource {
     Value origin; ///< address of row 0, chunk 0 of the tile
     int64_t pitchBytes;

@@ -177,11 +177,11 @@ LogicalResult LaneEmitter::emitPanelStore(StoreTileOp op) {
       plus(toI32(op.getIndices().front()), plus(inner, times(lower, 8)));
   Value base = plus(sharedAddress(*dest, {}), times(row, kPanelBytes));
   int64_t panelBytes = dest->type.getDimSize(0) * kPanelBytes;
-  constexpr int64_t chunksPerPanel = kPanelBytes / 16;
+  constexpr int64_t chunksPerPanel = kPanelBytes / kChunkBytes;
   for (int64_t n = 0; n < share.colPieces; n += 2) {
     // The row's number modulo 8 is `inner`: warps begin at multiples of 16.
     Value chunk = plus(right, constantI32(n % chunksPerPanel));
-    Value place = times(arith::XOrIOp::create(b, chunk, inner), 16);
+    Value place = times(arith::XOrIOp::create(b, chunk, inner), kChunkBytes);
     Value address =
         plus(plus(base, place), constantI32(n / chunksPerPanel * panelBytes));
     createStmatrix(b, op.getLoc(), address,

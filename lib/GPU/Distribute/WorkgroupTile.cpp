@@ -160,7 +160,7 @@ LogicalResult LaneEmitter::resolveWorkgroup(memref::ViewOp op,
   if (!arena || !address.type.hasStaticShape() ||
       address.type.getNumElements() == 0 ||
       !gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(arena.getType()) ||
-      !isMultipleOf(op.getByteShift(), 16))
+      !isMultipleOf(op.getByteShift(), kChunkBytes))
     return op.emitOpError("expected a tile of static extents in an arena of "
                           "workgroup memory, at a multiple of 16 bytes");
   Value &base = arenas[arena.getResult()];

@@ -67,7 +67,7 @@ SmallVector<Value> fa::createLdmatrix(OpBuilder &b, Location loc, Value address,
 
 void fa::createCopyAsync(OpBuilder &b, Location loc, Value dest, Value source,
                          Value sourceBytes) {
-  NVVM::CpAsyncOp::create(b, loc, dest, source, 16,
+  NVVM::CpAsyncOp::create(b, loc, dest, source, kChunkBytes,
                           NVVM::LoadCacheModifierKind::CG, sourceBytes);
 }
 

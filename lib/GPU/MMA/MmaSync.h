@@ -24,8 +24,8 @@ SmallVector<Value> createMmaSync(OpBuilder &b, Location loc, ValueRange a,
 SmallVector<Value> createLdmatrix(OpBuilder &b, Location loc, Value address,
                                   Type element, bool transpose);
 
-/// cp.async.cg of 16 bytes; `sourceBytes` (i32) of them are read and the rest
-/// is zero, all 16 when it is null.
+/// cp.async.cg of a chunk; `sourceBytes` (i32) of it are read and the rest is
+/// zero, all of it when it is null.
 void createCopyAsync(OpBuilder &b, Location loc, Value dest, Value source,
                      Value sourceBytes = {});
 void createCommitGroup(OpBuilder &b, Location loc);

@@ -42,9 +42,6 @@ using namespace mlir::fa;
 
 namespace {
 
-/// Where a buffer may begin in workgroup memory: a row of all banks.
-constexpr int64_t kBufferAlignment = 128;
-
 int64_t getAlignment(Operation *buffer) {
   return buffer->hasAttr(kPanelsAttr) ? kPanelAlignment : kBufferAlignment;
 }

@@ -50,9 +50,6 @@ using namespace mlir::fa;
 /// fragments of K and V in flight.
 static constexpr int64_t kOtherRegisters = 24;
 
-/// What one cp.async of a lane copies at most.
-static constexpr int64_t kCopyBytes = 16;
-
 namespace {
 
 /// A complete schedule as numbers.
@@ -93,7 +90,7 @@ static int64_t getPitchBytes(const Plan &plan, int64_t columns,
 /// V again, for blocks that one of its blocks of threads does alone.
 static int64_t getBarrierBytes(const Plan &plan) {
   int64_t buffers = 5 + (plan.persistent ? 1 : 0) + (plan.cluster > 1 ? 4 : 0);
-  return buffers * 128 + kPanelAlignment;
+  return buffers * kBufferAlignment + kPanelAlignment;
 }
 
 /// What a plan needs on this target.
@@ -186,11 +183,11 @@ static std::string whyNotByWarpgroups(const Plan &plan) {
 static std::string whyNotByLanes(const Plan &plan, const HeadDims &dims) {
   int64_t bytes =
       getPitchBytes(plan, std::max(dims.d, dims.dv), dims.bytesPerElement);
-  int64_t threads = plan.warps * kWarpSize, needed = bytes / kCopyBytes;
+  int64_t threads = plan.warps * kWarpSize, needed = bytes / kChunkBytes;
   if (threads % needed == 0)
     return "";
   return ("a row of " + Twine(bytes) + " bytes is copied by " + Twine(needed) +
-          " threads, " + Twine(kCopyBytes) + " bytes each, found " +
+          " threads, " + Twine(kChunkBytes) + " bytes each, found " +
           Twine(threads) + " threads")
       .str();
 }

@@ -47,8 +47,9 @@ LaneEmitter::panelTile(Operation *user, Value memref, ValueRange indices) {
 /// The descriptor of an operand at `address`, an i32.
 static Value emitDescriptor(ImplicitLocOpBuilder &b, Value address,
                             const PanelOperand &operand) {
-  Value four = arith::ConstantOp::create(b, b.getI32IntegerAttr(4));
-  Value start = arith::ShRUIOp::create(b, address, four);
+  Value shift = arith::ConstantOp::create(
+      b, b.getI32IntegerAttr(llvm::Log2_64(kDescriptorUnit)));
+  Value start = arith::ShRUIOp::create(b, address, shift);
   start = arith::ExtUIOp::create(b, b.getI64Type(), start);
   Value rest = arith::ConstantOp::create(
       b, b.getI64IntegerAttr(operand.getDescriptorBits()));
@@ -79,7 +80,7 @@ LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
   PanelOperand ofRight{right->panelBytes, op.getRhsTransposed()};
   Value rhs = emitDescriptor(b, right->address, ofRight);
   auto at = [&](Value descriptor, int64_t bytes) {
-    return add(descriptor, constant(bytes >> 4));
+    return add(descriptor, constant(bytes / kDescriptorUnit));
   };
   Value lhs;
   PanelOperand ofLeft{/*panelBytes=*/0, /*isKMajor=*/true};

@@ -32,9 +32,9 @@ FailureOr<LaneShare> LaneShare::get(VectorType type) {
 
 int64_t PanelOperand::getDescriptorBits() const {
   constexpr int64_t swizzle128 = int64_t(1) << 62;
-  constexpr int64_t pattern = (kPanelAlignment >> 4) << 32;
+  constexpr int64_t pattern = (kPanelAlignment / kDescriptorUnit) << 32;
   // Of K-major operands it is not read, and taken to be 1.
-  int64_t nextPanel = (isKMajor ? 1 : panelBytes >> 4) << 16;
+  int64_t nextPanel = (isKMajor ? 1 : panelBytes / kDescriptorUnit) << 16;
   return swizzle128 | pattern | nextPanel;
 }
 

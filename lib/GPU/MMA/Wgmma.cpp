@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Wgmma.h"
+#include "fa/GPU/MMA/MMALayout.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -118,11 +119,12 @@ SmallVector<Value> fa::createWgmma(OpBuilder &b, Location loc,
 
 Value fa::createDescriptorAnew(OpBuilder &b, Location loc, Value descriptor,
                                int64_t bytes) {
-  // The start is in the low word, in units of 16 bytes, and never carries.
+  // The start is in the low word and never carries.
   return createAsm(b, loc, b.getI64Type(), descriptor,
                    "{ .reg .b32 low, high; mov.b64 {low, high}, $1; "
                    "add.s32 low, low, " +
-                       Twine(bytes >> 4) + "; mov.b64 $0, {low, high}; }",
+                       Twine(bytes / kDescriptorUnit) +
+                       "; mov.b64 $0, {low, high}; }",
                    "=l,l")
       .getRes();
 }

@@ -160,6 +160,9 @@ struct ChunkSwizzle {
   int64_t rowsPerLine() const { return std::max<int64_t>(1, 8 / chunksPerRow); }
 };
 
+/// Descriptors have addresses and distances in so many bytes.
+inline constexpr int64_t kDescriptorUnit = 16;
+
 /// An operand of wgmma, a tile in panels of 16-bit elements.
 struct PanelOperand {
   int64_t panelBytes; ///< from one panel to the next

@@ -163,6 +163,56 @@ LogicalResult LaneEmitter::verifyContraction(vector::ContractionOp op) {
   return success();
 }
 
+/// Left registers of step `k`, one quadruple for each 16 rows: those of
+/// `share`, or read from `tile` where there is one.
+SmallVector<LaneEmitter::Values>
+LaneEmitter::leftRegisters(const LaneShare &lhs, const Values &share,
+                           const MatrixSource *tile, int64_t k) {
+  SmallVector<Values> registers;
+  for (int64_t m = 0; m < lhs.rowPieces; ++m) {
+    if (tile)
+      registers.push_back(loadMatrix(*tile, m * kPieceRows, 2 * k,
+                                     /*rowsAreColumns=*/false,
+                                     /*transpose=*/false));
+    else
+      registers.push_back(
+          {share[lhs.at(m, 2 * k, 0)], share[lhs.at(m, 2 * k, 1)],
+           share[lhs.at(m, 2 * k + 1, 0)], share[lhs.at(m, 2 * k + 1, 1)]});
+  }
+  return registers;
+}
+
+/// Step by step of k; in each, columns two pieces at a time, which one ldmatrix
+/// gives, and for these all rows.
+LaneEmitter::Values LaneEmitter::emitMmaProducts(const LaneShare &lhs,
+                                                 const LaneShare &acc,
+                                                 const Values &share,
+                                                 const MatrixSource *left,
+                                                 const MatrixSource &right,
+                                                 bool isTransposed, Values d) {
+  for (int64_t k = 0; k < lhs.colPieces / 2; ++k) {
+    SmallVector<Values> registers = leftRegisters(lhs, share, left, k);
+    for (int64_t pair = 0; pair < acc.colPieces / 2; ++pair) {
+      Values rhs =
+          isTransposed
+              ? loadMatrix(right, pair * 2 * kPieceCols, 2 * k,
+                           /*rowsAreColumns=*/true, /*transpose=*/false)
+              : loadMatrix(right, k * kPieceK, 2 * pair,
+                           /*rowsAreColumns=*/false, /*transpose=*/true);
+      for (int64_t n : {2 * pair, 2 * pair + 1})
+        for (int64_t m = 0; m < acc.rowPieces; ++m) {
+          Value *piece = &d[acc.at(m, n, 0, 0)];
+          Values result =
+              createMmaSync(b, b.getLoc(), registers[m],
+                            {rhs[2 * (n % 2)], rhs[2 * (n % 2) + 1]},
+                            ValueRange{piece[0], piece[1], piece[2], piece[3]});
+          std::copy(result.begin(), result.end(), piece);
+        }
+    }
+  }
+  return d;
+}
+
 LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
   std::optional<bool> isTransposed =
       isRightTransposed(op.getIndexingMapsArray());
@@ -185,48 +235,18 @@ LogicalResult LaneEmitter::emitContraction(vector::ContractionOp op) {
 
   LaneShare lhs = *layoutOf(op, op.getLhs());
   LaneShare acc = *layoutOf(op, op.getResult());
-  Values a = leftLoad ? Values() : shareOf(op.getLhs());
+  Values share = leftLoad ? Values() : shareOf(op.getLhs());
   Values d = shareOf(op.getAcc());
-  if (right->element.isF32()) {
-    if (leftLoad && *isTransposed)
-      d = emitRowProducts(lhs, acc, *left, *right, std::move(d));
-    else if (!leftLoad && !*isTransposed)
-      d = emitWeightedRows(lhs, acc, a, *right, std::move(d));
-    else
-      return op.emitOpError("of f32 expected (m, k) in workgroup memory x "
-                            "(n, k), or (m, k) in registers x (k, n)");
-    replaceWithShare(op, std::move(d));
-    return success();
-  }
-  int64_t depth = lhs.colPieces / 2;
-  for (int64_t k = 0; k < depth; ++k) {
-    // Left registers of step k, one quadruple for each 16 rows.
-    SmallVector<Values> registers;
-    for (int64_t m = 0; m < lhs.rowPieces; ++m) {
-      if (leftLoad)
-        registers.push_back(loadMatrix(*left, m * kPieceRows, 2 * k,
-                                       /*rowsAreColumns=*/false,
-                                       /*transpose=*/false));
-      else
-        registers.push_back({a[lhs.at(m, 2 * k, 0)], a[lhs.at(m, 2 * k, 1)],
-                             a[lhs.at(m, 2 * k + 1, 0)],
-                             a[lhs.at(m, 2 * k + 1, 1)]});
-    }
-    for (int64_t pair = 0; pair < acc.colPieces / 2; ++pair) {
-      Values rhs = *isTransposed
-                       ? loadMatrix(*right, pair * 16, 2 * k, true, false)
-                       : loadMatrix(*right, k * 16, 2 * pair, false, true);
-      for (int64_t n : {2 * pair, 2 * pair + 1})
-        for (int64_t m = 0; m < acc.rowPieces; ++m) {
-          Value *piece = &d[acc.at(m, n, 0, 0)];
-          Values result =
-              createMmaSync(b, op.getLoc(), registers[m],
-                            {rhs[2 * (n % 2)], rhs[2 * (n % 2) + 1]},
-                            ValueRange{piece[0], piece[1], piece[2], piece[3]});
-          std::copy(result.begin(), result.end(), piece);
-        }
-    }
-  }
+  if (!right->element.isF32())
+    d = emitMmaProducts(lhs, acc, share, leftLoad ? &*left : nullptr, *right,
+                        *isTransposed, std::move(d));
+  else if (leftLoad && *isTransposed)
+    d = emitRowProducts(lhs, acc, *left, *right, std::move(d));
+  else if (!leftLoad && !*isTransposed)
+    d = emitWeightedRows(lhs, acc, share, *right, std::move(d));
+  else
+    return op.emitOpError("of f32 expected (m, k) in workgroup memory x "
+                          "(n, k), or (m, k) in registers x (k, n)");
   replaceWithShare(op, std::move(d));
   return success();
 }

@@ -53,9 +53,9 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
   SmallVector<Value> first;
   for (Value index : op.getIndices())
     first.push_back(toI64(index));
-  bool isRow = share->kind == LaneShare::Kind::Row;
   if (share->kind == LaneShare::Kind::Partial ||
-      (isRow && cast<VectorType>(op.getResult().getType()).getRank() != 1))
+      (share->kind == LaneShare::Kind::Row &&
+       cast<VectorType>(op.getResult().getType()).getRank() != 1))
     return op.emitOpError("only rows and tiles are loaded from global memory");
 
   LaneShare scalars = *share;
@@ -72,13 +72,22 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
   }
   if (op.getEachRow())
     return emitEachRow(op, *source, scalars, first);
+  Values values = loadShare(*source, scalars, first);
+  replaceWithShare(op, repack(scalars, *share, std::move(values)));
+  return success();
+}
+
+/// Each element of a lane's share by itself.
+LaneEmitter::Values LaneEmitter::loadShare(const TileAddress &source,
+                                           const LaneShare &scalars,
+                                           ValueRange first) {
   Values values(scalars.size());
   for (int64_t m = 0; m < scalars.rowPieces; ++m)
     for (int64_t half : {0, 1}) {
-      SmallVector<Value> indices = first;
-      if (isRow) {
+      SmallVector<Value> indices(first);
+      if (scalars.kind == LaneShare::Kind::Row) {
         indices.back() = add(indices.back(), rowOf(m, half));
-        values[LaneShare::row(m, half)] = loadClamped(*source, indices);
+        values[LaneShare::row(m, half)] = loadClamped(source, indices);
         continue;
       }
       Value &row = indices[indices.size() - 2];
@@ -86,11 +95,10 @@ LogicalResult LaneEmitter::emitLoadTile(LoadTileOp op) {
       for (int64_t n = 0; n < scalars.colPieces; ++n)
         for (int64_t e : {0, 1}) {
           indices.back() = add(first.back(), columnOf(n, e));
-          values[scalars.at(m, n, half, e)] = loadClamped(*source, indices);
+          values[scalars.at(m, n, half, e)] = loadClamped(source, indices);
         }
     }
-  replaceWithShare(op, repack(scalars, *share, std::move(values)));
-  return success();
+  return values;
 }
 
 /// A lane has the same columns in each of its rows: they are loaded once.
@@ -311,6 +319,17 @@ Value LaneEmitter::pairAligned(const TileAddress &address) {
   return arith::AndIOp::create(b, aligned, dense);
 }
 
+/// Whether a tile lies in a plane that is there, since leading indices are not
+/// the tile's; null where there are none.
+Value LaneEmitter::isPlaneInside(const TileAddress &dest, ValueRange indices) {
+  Value plane;
+  for (size_t i = 0; i + 2 < indices.size(); ++i) {
+    Value inside = less(indices[i], dest.sizes[i]);
+    plane = plane ? arith::AndIOp::create(b, plane, inside) : inside;
+  }
+  return plane;
+}
+
 LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
   if (gpu::GPUDialect::hasWorkgroupMemoryAddressSpace(
           cast<MemRefType>(op.getDest().getType())))
@@ -339,12 +358,7 @@ LogicalResult LaneEmitter::emitStoreTile(StoreTileOp op) {
                          shareOf(op.getValue()));
   LaneShare scalars = *share;
   scalars.packed = false;
-  // Rows of a plane that is there: the leading indices are not the tile's.
-  Value plane;
-  for (size_t i = 0; i + 2 < first.size(); ++i) {
-    Value inside = less(first[i], dest->sizes[i]);
-    plane = plane ? arith::AndIOp::create(b, plane, inside) : inside;
-  }
+  Value plane = isPlaneInside(*dest, first);
   Value pairs = pairAligned(*dest);
   bool isPaired = isMultipleOf(op.getIndices().back(), 2);
   for (int64_t m = 0; m < scalars.rowPieces; ++m)

@@ -317,7 +317,8 @@ static bool takesViews(Operation *op) {
              WaitBarrierOp, BulkCopyOp, BulkStoreOp, IssueProductOp>(op);
 }
 
-LogicalResult LaneEmitter::emitOp(Operation *op) {
+/// Whether what an op works on can be in lanes' hands by now, and its results.
+LogicalResult LaneEmitter::verifyOp(Operation *op) {
   for (Value operand : op->getOperands())
     if (isView(operand) && !takesViews(op))
       return op->emitOpError("has no distribution to lanes of its operand of "
@@ -333,6 +334,12 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
     if (isa<VectorType>(result.getType()) && !isa<LoadTileOp>(op) &&
         failed(layoutOf(op, result)))
       return failure();
+  return success();
+}
+
+LogicalResult LaneEmitter::emitOp(Operation *op) {
+  if (failed(verifyOp(op)))
+    return failure();
   if (mayBeLate(op))
     return postpone(op);
   settleBefore(op);
@@ -395,19 +402,21 @@ LogicalResult LaneEmitter::emitOp(Operation *op) {
       .Case([&](arith::ConstantOp op) {
         return touchesVectors(op) ? emitConstant(op) : success();
       })
-      .Default([&](Operation *op) -> LogicalResult {
-        if (!touchesVectors(op)) {
-          for (Region &region : op->getRegions())
-            for (Block &block : region)
-              if (failed(emitBlock(block)))
-                return failure();
-          return success();
-        }
-        if (OpTrait::hasElementwiseMappableTraits(op) &&
-            op->getNumResults() == 1)
-          return emitElementwise(op);
-        return op->emitOpError("has no distribution to lanes");
-      });
+      .Default([&](Operation *op) { return emitOther(op); });
+}
+
+/// An op without a rule of its own.
+LogicalResult LaneEmitter::emitOther(Operation *op) {
+  if (!touchesVectors(op)) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (failed(emitBlock(block)))
+          return failure();
+    return success();
+  }
+  if (OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1)
+    return emitElementwise(op);
+  return op->emitOpError("has no distribution to lanes");
 }
 
 LogicalResult LaneEmitter::emitFor(scf::ForOp op) {

@@ -71,7 +71,9 @@ private:
   // Structure (LaneEmitter.cpp).
   LogicalResult verifyBlockSize();
   LogicalResult emitBlock(Block &block);
+  LogicalResult verifyOp(Operation *op);
   LogicalResult emitOp(Operation *op);
+  LogicalResult emitOther(Operation *op);
   LogicalResult emitFor(scf::ForOp op);
   LogicalResult emitIf(scf::IfOp op);
   LogicalResult emitYield(scf::YieldOp op);
@@ -150,6 +152,12 @@ private:
   /// the 8x8 matrices as B of an operand whose rows are n needs them.
   Values loadMatrix(const MatrixSource &source, int64_t row, int64_t chunk,
                     bool rowsAreColumns, bool transpose);
+  SmallVector<Values> leftRegisters(const LaneShare &lhs, const Values &share,
+                                    const MatrixSource *tile, int64_t k);
+  Values emitMmaProducts(const LaneShare &lhs, const LaneShare &acc,
+                         const Values &share, const MatrixSource *left,
+                         const MatrixSource &right, bool isTransposed,
+                         Values d);
 
   // WarpRoles.cpp
   LogicalResult emitWarpRoles(WarpRolesOp op);
@@ -181,6 +189,8 @@ private:
 
   // WarpgroupProduct.cpp
   LogicalResult emitIssueProduct(IssueProductOp op);
+  Values accumulatorsOf(IssueProductOp op);
+  void fenceRegisters(Location loc, Values &acc, Values &weights);
   LogicalResult emitWaitProducts(WaitProductsOp op);
   LogicalResult emitPanelStore(StoreTileOp op);
   /// A tile in panels, as a matrix descriptor takes it.
@@ -203,11 +213,14 @@ private:
 
   // GlobalTile.cpp
   LogicalResult emitLoadTile(LoadTileOp op);
+  Values loadShare(const TileAddress &source, const LaneShare &scalars,
+                   ValueRange first);
   LogicalResult emitEachRow(LoadTileOp op, const TileAddress &source,
                             const LaneShare &scalars,
                             SmallVector<Value> indices);
   LogicalResult emitMatrixLoad(LoadTileOp op);
   LogicalResult emitStoreTile(StoreTileOp op);
+  Value isPlaneInside(const TileAddress &dest, ValueRange indices);
   LogicalResult emitGather(GatherOp op);
   LogicalResult emitMinMax(MinMaxOp op);
   LogicalResult emitScalarLoad(memref::LoadOp op);

@@ -61,17 +61,46 @@ static Value emitDescriptor(ImplicitLocOpBuilder &b, Value address,
 /// spilled where 12 cost more moves than additions.
 static constexpr int64_t kHeldSteps = 8;
 
-LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
-  if (failed(require(&TargetInfo::hasWarpgroupProducts, op, "wgmma")))
-    return failure();
-  auto accType = cast<VectorType>(op.getAcc().getType());
-  int64_t n = accType.getDimSize(1);
-  if (accType.getDimSize(0) != kProductRows || n % 8 != 0 || n > 256 ||
+/// What one instruction multiplies, some times over.
+static LogicalResult verifyShape(IssueProductOp op) {
+  auto acc = cast<VectorType>(op.getAcc().getType());
+  int64_t n = acc.getDimSize(1);
+  if (acc.getDimSize(0) != kProductRows || n % 8 != 0 || n > 256 ||
       op.getDepth() % kPieceK != 0)
     return op.emitOpError("expected 16 rows for each warp, up to 256 columns "
                           "in multiples of 8 and a depth in multiples of 16, "
                           "found ")
-           << accType << " of depth " << op.getDepth();
+           << acc << " of depth " << op.getDepth();
+  return success();
+}
+
+/// The lane's accumulators; none where they begin with 0, since fresh ones take
+/// no registers in.
+LaneEmitter::Values LaneEmitter::accumulatorsOf(IssueProductOp op) {
+  auto isZero = [](Value value) {
+    return matchPattern(value, m_AnyZeroFloat());
+  };
+  Values acc = shareOf(op.getAcc());
+  if (isZero(op.getAcc()) || llvm::all_of(acc, isZero))
+    acc.clear();
+  return acc;
+}
+
+/// Leads what a product has in registers through the fence before it. Weights
+/// are i32 from there on.
+void LaneEmitter::fenceRegisters(Location loc, Values &acc, Values &weights) {
+  Values registers = acc;
+  for (Value value : weights)
+    registers.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), value));
+  registers = createWgmmaFence(b, loc, registers);
+  std::copy_n(registers.begin(), acc.size(), acc.begin());
+  std::copy_n(registers.begin() + acc.size(), weights.size(), weights.begin());
+}
+
+LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
+  if (failed(require(&TargetInfo::hasWarpgroupProducts, op, "wgmma")) ||
+      failed(verifyShape(op)))
+    return failure();
   FailureOr<PanelTile> right = panelTile(op, op.getRhs(), op.getRhsIndices());
   if (failed(right))
     return failure();
@@ -79,9 +108,6 @@ LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
     return op.emitOpError("expected f16 or bf16, found ") << right->element;
   PanelOperand ofRight{right->panelBytes, op.getRhsTransposed()};
   Value rhs = emitDescriptor(b, right->address, ofRight);
-  auto at = [&](Value descriptor, int64_t bytes) {
-    return add(descriptor, constant(bytes / kDescriptorUnit));
-  };
   Value lhs;
   PanelOperand ofLeft{/*panelBytes=*/0, /*isKMajor=*/true};
   if (!isa<VectorType>(op.getLhs().getType())) {
@@ -92,22 +118,13 @@ LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
     lhs = emitDescriptor(b, left->address, ofLeft);
   }
   Values weights = lhs ? Values() : shareOf(op.getLhs());
-  Values acc = shareOf(op.getAcc());
-  // Fresh accumulators take no registers in.
-  if (matchPattern(op.getAcc(), m_AnyZeroFloat()) ||
-      llvm::all_of(acc, [](Value value) {
-        return matchPattern(value, m_AnyZeroFloat());
-      }))
-    acc.clear();
-  Values registers = acc;
-  for (Value value : weights)
-    registers.push_back(LLVM::BitcastOp::create(b, b.getI32Type(), value));
-  registers = createWgmmaFence(b, op.getLoc(), registers);
-  weights = Values(ArrayRef<Value>(registers).drop_front(acc.size()));
-  std::copy_n(registers.begin(), acc.size(), acc.begin());
+  Values acc = accumulatorsOf(op);
+  fenceRegisters(op.getLoc(), acc, weights);
+  auto at = [&](Value descriptor, int64_t bytes) {
+    return add(descriptor, constant(bytes / kDescriptorUnit));
+  };
   int64_t steps = static_cast<int64_t>(op.getDepth()) / kPieceK;
   for (int64_t k = 0; k < steps; ++k) {
-    WgmmaStep step;
     Values left;
     int64_t bytes = ofLeft.getStepBytes(k);
     if (lhs)
@@ -116,11 +133,12 @@ LogicalResult LaneEmitter::emitIssueProduct(IssueProductOp op) {
                   : at(lhs, bytes)};
     else
       left = Values(ArrayRef<Value>(weights).slice(4 * k, 4));
+    WgmmaStep step;
     step.a = left;
     step.rhs = at(rhs, ofRight.getStepBytes(k));
     step.isRhsKMajor = ofRight.isKMajor;
     step.acc = acc;
-    step.n = n;
+    step.n = cast<VectorType>(op.getAcc().getType()).getDimSize(1);
     step.element = right->element;
     acc = createWgmma(b, op.getLoc(), step);
   }

@@ -62,6 +62,7 @@ private:
   LogicalResult visitBroadcast(vector::BroadcastOp op);
   LogicalResult visitReduction(vector::MultiDimReductionOp op);
   LogicalResult visitShapeCast(vector::ShapeCastOp op);
+  LogicalResult visitSameRows(Operation *op);
 
   void tie(Value a, Value b) {
     if (!isVector(a) || !isVector(b) || isConstant(a) || isConstant(b))
@@ -263,6 +264,12 @@ LogicalResult RowAnalysis::visit(Operation *op) {
           tie(result, yielded);
     return success();
   }
+  return visitSameRows(op);
+}
+
+/// Elementwise ops, row sums and what reads or writes tiles: the same rows all
+/// over.
+LogicalResult RowAnalysis::visitSameRows(Operation *op) {
   bool isTileOp =
       isa<LoadTileOp, GatherOp, StoreTileOp, TileIndexOp, RowSumOp, NoteRowsOp,
           TraceStateOp, ArriveOp, vector::TransferReadOp,
@@ -274,7 +281,6 @@ LogicalResult RowAnalysis::visit(Operation *op) {
     return op->emitOpError("cannot be divided among warps");
   if (isa<scf::YieldOp>(op))
     return success();
-  // Elementwise ops and row sums have the same rows all over.
   SmallVector<Value> vectors;
   for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
                                          llvm::to_vector(op->getResults())))

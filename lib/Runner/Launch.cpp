@@ -57,24 +57,23 @@ LaunchArgument scalarArgument(const Array &array) {
   return argument;
 }
 
-Expected<TensorMapRequest>
-describeOperandTensor(const Parameter &parameter, const Entry &entry,
-                      const Binding &binding, const DeviceOperands &operands) {
-  size_t operand = size_t(parameter.operand);
-  return describeTensor(parameter, entry.operands[operand].type,
-                        operands.addresses[operand], binding.shapes[operand],
-                        operands.images[operand].strides);
-}
+/// Why an operand has no tensor map; empty where it has one or needs none.
+using MapReasons = std::vector<std::string>;
 
-Expected<LaunchArgument> tensorMapArgument(const Parameter &parameter,
-                                           const Entry &entry,
-                                           const Binding &binding,
-                                           const DeviceOperands &operands,
-                                           Device &device) {
-  Expected<TensorMapRequest> request =
-      describeOperandTensor(parameter, entry, binding, operands);
-  if (!request)
+/// A map of zeros stands for none.
+Expected<LaunchArgument>
+tensorMapArgument(const Parameter &parameter, const Entry &entry,
+                  const Binding &binding, const DeviceOperands &operands,
+                  Device &device, MapReasons &whyNone) {
+  size_t operand = size_t(parameter.operand);
+  Expected<TensorMapRequest> request = describeTensor(
+      parameter, entry.operands[operand].type, operands.addresses[operand],
+      binding.shapes[operand], operands.images[operand].strides);
+  if (!request) {
+    if (elementCount(binding.shapes[operand]) != 0)
+      whyNone[operand] = request.takeError().message;
     return LaunchArgument::of(std::array<uint8_t, kTensorMapBytes>{});
+  }
   Expected<LaunchArgument> map = device.encodeTensorMap(*request);
   if (map)
     return map;
@@ -84,10 +83,12 @@ Expected<LaunchArgument> tensorMapArgument(const Parameter &parameter,
   return error;
 }
 
-Expected<LaunchArgument>
-makeParameter(const Parameter &parameter, const Entry &entry,
-              const Binding &binding, const std::vector<Array> &arrays,
-              const DeviceOperands &operands, Device &device) {
+Expected<LaunchArgument> makeParameter(const Parameter &parameter,
+                                       const Entry &entry,
+                                       const Binding &binding,
+                                       const std::vector<Array> &arrays,
+                                       const DeviceOperands &operands,
+                                       Device &device, MapReasons &whyNone) {
   size_t operand = size_t(std::max(parameter.operand, 0));
   size_t dim = size_t(std::max(parameter.dim, 0));
   switch (parameter.kind) {
@@ -120,7 +121,8 @@ makeParameter(const Parameter &parameter, const Entry &entry,
                            "the extent " + parameter.extent);
   }
   case ParameterKind::TensorMap:
-    return tensorMapArgument(parameter, entry, binding, operands, device);
+    return tensorMapArgument(parameter, entry, binding, operands, device,
+                             whyNone);
   }
   return inputError("a parameter is of no known kind");
 }
@@ -220,41 +222,25 @@ std::string WithoutTensorMap::str() const {
   return "copy: " + operand + " without a tensor map: " + why;
 }
 
-std::vector<WithoutTensorMap>
-findOperandsWithoutTensorMap(const Entry &entry, const Binding &binding,
-                             const DeviceOperands &operands) {
-  std::vector<WithoutTensorMap> list;
-  for (size_t n = 0; n < entry.operands.size(); ++n) {
-    auto map =
-        std::find_if(entry.parameters.begin(), entry.parameters.end(),
-                     [&](const Parameter &parameter) {
-                       return parameter.kind == ParameterKind::TensorMap &&
-                              parameter.operand == int(n);
-                     });
-    if (map == entry.parameters.end() || elementCount(binding.shapes[n]) == 0)
-      continue;
-    Expected<TensorMapRequest> request =
-        describeOperandTensor(*map, entry, binding, operands);
-    if (!request)
-      list.push_back(
-          {entry.operands[n].roleText(), request.takeError().message});
-  }
-  return list;
-}
-
-Expected<std::vector<LaunchArgument>>
-makeParameters(const Entry &entry, const Binding &binding,
-               const std::vector<Array> &arrays, const DeviceOperands &operands,
-               Device &device) {
-  std::vector<LaunchArgument> values;
+Expected<ParameterValues> makeParameters(const Entry &entry,
+                                         const Binding &binding,
+                                         const std::vector<Array> &arrays,
+                                         const DeviceOperands &operands,
+                                         Device &device) {
+  ParameterValues made;
+  MapReasons whyNone(entry.operands.size());
   for (const Parameter &parameter : entry.parameters) {
-    Expected<LaunchArgument> value =
-        makeParameter(parameter, entry, binding, arrays, operands, device);
+    Expected<LaunchArgument> value = makeParameter(
+        parameter, entry, binding, arrays, operands, device, whyNone);
     if (!value)
       return value.takeError();
-    values.push_back(std::move(*value));
+    made.values.push_back(std::move(*value));
   }
-  return values;
+  for (size_t n = 0; n < whyNone.size(); ++n)
+    if (!whyNone[n].empty())
+      made.withoutTensorMap.push_back(
+          {entry.operands[n].roleText(), std::move(whyNone[n])});
+  return made;
 }
 
 Expected<std::optional<LaunchGeometry>>

@@ -84,12 +84,11 @@ Status launchAll(const Entry &entry, const Binding &binding,
                  const std::vector<Array> &arrays, const DeviceOperands &memory,
                  Device &device, const LaunchFunction &launch,
                  RunResult &result) {
-  Expected<std::vector<LaunchArgument>> parameters =
+  Expected<ParameterValues> parameters =
       makeParameters(entry, binding, arrays, memory, device);
   if (!parameters)
     return parameters.takeError();
-  result.withoutTensorMap =
-      findOperandsWithoutTensorMap(entry, binding, memory);
+  result.withoutTensorMap = std::move(parameters->withoutTensorMap);
   Extents names = binding.extents;
   names[kMultiprocessorsName] = device.multiprocessors();
   for (const Launch &one : entry.launches) {
@@ -101,7 +100,7 @@ Status launchAll(const Entry &entry, const Binding &binding,
       continue;
     std::vector<LaunchArgument> arguments;
     for (int index : one.arguments)
-      arguments.push_back((*parameters)[size_t(index)]);
+      arguments.push_back(parameters->values[size_t(index)]);
     Expected<LaunchOutcome> outcome = launch(one.kernel, **geometry, arguments);
     if (!outcome)
       return outcome.takeError();

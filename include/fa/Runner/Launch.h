@@ -63,17 +63,20 @@ Expected<TensorMapRequest> describeTensor(const Parameter &parameter,
                                           const std::vector<int64_t> &shape,
                                           const std::vector<int64_t> &strides);
 
-/// The operands whose tensor maps this entry's kernels take and cannot get.
-/// Those without elements are none: nothing of them is copied.
-std::vector<WithoutTensorMap>
-findOperandsWithoutTensorMap(const Entry &entry, const Binding &binding,
-                             const DeviceOperands &operands);
+/// What an entry's kernels are given.
+struct ParameterValues {
+  std::vector<LaunchArgument> values; ///< one for each parameter
+  /// The operands whose tensor maps the kernels take and cannot get, in order.
+  /// Those without elements are none: nothing of them is copied.
+  std::vector<WithoutTensorMap> withoutTensorMap;
+};
 
-/// One value for each parameter of the entry. The device encodes tensor maps.
-Expected<std::vector<LaunchArgument>>
-makeParameters(const Entry &entry, const Binding &binding,
-               const std::vector<Array> &arrays, const DeviceOperands &operands,
-               Device &device);
+/// The device encodes tensor maps.
+Expected<ParameterValues> makeParameters(const Entry &entry,
+                                         const Binding &binding,
+                                         const std::vector<Array> &arrays,
+                                         const DeviceOperands &operands,
+                                         Device &device);
 
 /// The geometry of one launch; nothing when its grid is empty. Errors name the
 /// kernel and the limit that is passed.

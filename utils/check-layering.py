@@ -136,9 +136,10 @@ LAYERS = {
 }
 
 # What passes do not ask of the op: a clause is read, and noted for the manifest,
-# in two files; from there scores, visibility and the end of a row have it.
+# in two files; from there scores, visibility and the end of a row have it. What
+# it takes of a lane is a table in a third.
 PASSES = ("Analysis", "Dialect/FA/Transforms", "GPU", "Conversion", "Pipelines")
-KNOW_CLAUSES = ("AttentionFacts.cpp", "AttentionTiler.cpp")
+KNOW_CLAUSES = ("AttentionFacts.cpp", "AttentionTiler.cpp", "ClauseRegisters.cpp")
 CLAUSE = re.compile(
     r"\b(?:(?:Causal|Window|Chunk)Attr\b|has(?:Score|Visible)\(|get(?:MaskAttrs|"
     r"Softcap|Bias|Alibi|Sink|Score|Visible|Dropout|Seed|QSegments|KvSegments|"

@@ -46,26 +46,20 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"#fa.window", true, hasMask<WindowAttr>},
       {"#fa.chunk", true, hasMask<ChunkAttr>},
       {"softcap", true, [](Op op) { return bool(op.getSoftcapAttr()); }},
-      {"bias", true, [](Op op) { return bool(op.getBias()); }, {36, 14, 36}},
-      {"mask", true, [](Op op) { return bool(op.getMask()); }, {84, 8, 68}},
+      {"bias", true, [](Op op) { return bool(op.getBias()); }},
+      {"mask", true, [](Op op) { return bool(op.getMask()); }},
       {"alibi", true, [](Op op) { return bool(op.getAlibi()); }},
       {"sink", true, [](Op op) { return bool(op.getSink()); }},
       {"q_lengths", true, [](Op op) { return bool(op.getQLengths()); }},
       {"kv_lengths", true, [](Op op) { return bool(op.getKvLengths()); }},
-      {"segments",
-       true,
-       [](Op op) { return bool(op.getQSegments()); },
-       {68, 0, 24}},
+      {"segments", true, [](Op op) { return bool(op.getQSegments()); }},
       {"scales", false, [](Op op) { return bool(op.getQScales()); }},
       {"q_offsets", false, [](Op op) { return bool(op.getQOffsets()); }},
       {"kv_offsets", false, [](Op op) { return bool(op.getKvOffsets()); }},
       {"pages", false, [](Op op) { return bool(op.getPages()); }},
-      {"dropout",
-       true,
-       [](Op op) { return bool(op.getDropoutAttr()); },
-       {112, 0, 60}},
-      {"score", true, [](Op op) { return op.hasScore(); }, {0, 15, 30}},
-      {"visible", true, [](Op op) { return op.hasVisible(); }, {8, 0, 8}},
+      {"dropout", true, [](Op op) { return bool(op.getDropoutAttr()); }},
+      {"score", true, [](Op op) { return op.hasScore(); }},
+      {"visible", true, [](Op op) { return op.hasVisible(); }},
       {"lse", true, [](Op op) { return bool(op.getLse()); }},
       {"layout = bshd", true,
        [](Op op) { return op.getLayoutKind() == Layout::BSHD; }},
@@ -80,44 +74,6 @@ ArrayRef<ClauseSupport> mlir::fa::getClauseSupport() {
       {"schedule with splits above 1", false, hasSplits},
   };
   return table;
-}
-
-static bool hasMasks(AttentionOp op) { return !op.getMaskAttrs().empty(); }
-
-namespace {
-/// What an op uses at once, and what that takes.
-struct ClauseUse {
-  bool (*isUsed)(AttentionOp op);
-  ClauseRegisters registers;
-};
-} // namespace
-
-/// Where clauses take more than by themselves: beside the bounds of a row's
-/// keys. Without these rows ptxas spills 128 bytes of a bias and 100 of ALiBi
-/// beside a causal mask at head dim 128 (sm_90a).
-static const ClauseUse kGreedyUses[] = {
-    {[](AttentionOp op) { return op.getBias() && hasMasks(op); }, {38, 14, 36}},
-    {[](AttentionOp op) { return op.getQSegments() && hasMasks(op); },
-     {68, 0, 36}},
-    {[](AttentionOp op) {
-       int64_t columns = op.getDims().Dv;
-       return op.getAlibi() && hasMasks(op) && columns > 96 && columns <= 128;
-     },
-     {44, 0, 0}},
-};
-
-int64_t mlir::fa::getClauseRegisters(AttentionOp op, int64_t rows,
-                                     bool isWide) {
-  int64_t most = 0;
-  auto take = [&](const auto &use) {
-    const ClauseRegisters &taken = use.registers;
-    if (use.isUsed(op))
-      most = std::max(most,
-                      isWide ? taken.wide : taken.fixed + taken.perRow * rows);
-  };
-  llvm::for_each(getClauseSupport(), take);
-  llvm::for_each(kGreedyUses, take);
-  return most;
 }
 
 static LogicalResult checkHeadDim(AttentionOp op, StringRef name,

@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionFacts.h"
+#include "ClauseRegisters.h"
 #include "RegionFacts.h"
 #include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
@@ -348,8 +349,15 @@ static int64_t getLaneRows(const Plan &plan) {
   return plan.tileQ / plan.warps * kLanesPerRow / kWarpSize;
 }
 
-/// Columns of a product above which clauses take fewer registers beside it.
+/// Columns of a product of a warpgroup above which it is wide.
 static constexpr int64_t kWideColumns = 128;
+
+static ProductKind getProductKind(const Plan &plan, const HeadDims &dims) {
+  if (plan.producers == 0)
+    return ProductKind::Warp;
+  return dims.dv > kWideColumns ? ProductKind::WideWarpgroup
+                                : ProductKind::Warpgroup;
+}
 
 /// The first plan that fits; of those that are like it but for the tile, the
 /// first with room for the clauses of `op`, where there is one.
@@ -361,11 +369,11 @@ static std::optional<Plan> findPlan(AttentionOp op, ScheduleAttr given,
       plans, [&](const Plan &plan) { return fits(plan, dims, target); });
   if (first == plans.end())
     return std::nullopt;
-  bool isWide = first->producers != 0 && dims.dv > kWideColumns;
+  ProductKind kind = getProductKind(*first, dims);
   Plan *roomy = std::find_if(first, plans.end(), [&](const Plan &plan) {
     return plan.producers == first->producers && plan.state == first->state &&
            fits(plan, dims, target,
-                getClauseRegisters(op, getLaneRows(plan), isWide));
+                getClauseRegisters(op, kind, getLaneRows(plan)));
   });
   return roomy == plans.end() ? *first : *roomy;
 }

@@ -3,54 +3,92 @@
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The numbers are measured: tiles that leave room for them are the largest that
-// ptxas did not spill in, at head dims 64 and 128, and 192 and 256 for products
-// that are wide. benchmarks/clauses.py asks again.
+// The numbers are measured: of the tiles that the choice prefers, those that
+// leave room for them are the first that ptxas did not spill in, at head dims
+// 64 and 128, and 192 and 256 for products that are wide. benchmarks/clauses.py
+// asks again.
 //===----------------------------------------------------------------------===//
 
 #include "ClauseRegisters.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::fa;
 
-static bool hasMasks(AttentionOp op) { return !op.getMaskAttrs().empty(); }
-
 namespace {
-/// What an op uses at once, and what that takes: for itself, and for each row
-/// that the lane has a part of; beside a wide product `wide` is all.
-struct ClauseUse {
-  bool (*isUsed)(AttentionOp op);
-  int64_t fixed, perRow, wide;
+
+/// Registers by what a lane has of a block: a line through what was measured,
+/// which starts below 0 where little is taken beside a narrow u.
+struct Taken {
+  double fixed = 0, perRow = 0, perScore = 0, perAccumulator = 0;
+
+  double of(const LaneShare &share) const {
+    return fixed + perRow * static_cast<double>(share.rows) +
+           perScore * static_cast<double>(share.scores) +
+           perAccumulator * static_cast<double>(share.accumulators);
+  }
 };
+
+/// The same for each kind of product.
+struct TakenBeside {
+  Taken warp, warpgroup, wide;
+
+  double of(const LaneShare &share) const {
+    switch (share.kind) {
+    case ProductKind::Warp:
+      return warp.of(share);
+    case ProductKind::Warpgroup:
+      return warpgroup.of(share);
+    case ProductKind::WideWarpgroup:
+      return wide.of(share);
+    }
+    llvm_unreachable("no such kind");
+  }
+};
+
+/// What a clause takes by itself, and where structural masks bound the keys of
+/// each row: the bounds stay in registers while it is computed.
+struct ClauseRow {
+  bool (*isUsed)(AttentionOp op);
+  TakenBeside alone, bounded;
+};
+
 } // namespace
 
-static const ClauseUse kUses[] = {
-    {[](AttentionOp op) { return bool(op.getBias()); }, 36, 14, 36},
-    {[](AttentionOp op) { return bool(op.getMask()); }, 84, 8, 68},
-    {[](AttentionOp op) { return bool(op.getQSegments()); }, 68, 0, 24},
-    {[](AttentionOp op) { return bool(op.getDropoutAttr()); }, 112, 0, 60},
-    {[](AttentionOp op) { return op.hasScore(); }, 0, 15, 30},
-    {[](AttentionOp op) { return op.hasVisible(); }, 8, 0, 8},
-    // Beside the bounds of a row's keys clauses take more than by themselves.
-    // Without these rows ptxas spills 128 bytes of a bias and 100 of ALiBi
-    // beside a causal mask at head dim 128 (sm_90a).
-    {[](AttentionOp op) { return op.getBias() && hasMasks(op); }, 38, 14, 36},
-    {[](AttentionOp op) { return op.getQSegments() && hasMasks(op); }, 68, 0,
-     36},
-    {[](AttentionOp op) {
-       int64_t columns = op.getDims().Dv;
-       return op.getAlibi() && hasMasks(op) && columns > 96 && columns <= 128;
-     },
-     44, 0, 0},
+static const ClauseRow kRows[] = {
+    {[](AttentionOp op) { return bool(op.getBias()); },
+     {{36, 14}, {64}, {36}},
+     {{14, 0, 2}, {70}, {36}}},
+    {[](AttentionOp op) { return bool(op.getMask()); },
+     {{84, 8}, {100}, {68}},
+     {{84, 8}, {100}, {68}}},
+    {[](AttentionOp op) { return bool(op.getAlibi()); },
+     {},
+     {{0, 0, 1.5}, {-64, 0, 0, 1.5}, {}}},
+    {[](AttentionOp op) { return bool(op.getQSegments()); },
+     {{36, 0, 0, 0.75}, {68}, {24}},
+     {{92}, {68}, {36}}},
+    {[](AttentionOp op) { return bool(op.getDropoutAttr()); },
+     {{112}, {112}, {60}},
+     {{72, 0, 1.5}, {112}, {60}}},
+    {[](AttentionOp op) { return op.hasScore(); },
+     {{0, 15}, {30}, {30}},
+     {{0, 15}, {30}, {30}}},
+    {[](AttentionOp op) { return op.hasVisible(); },
+     {{8}, {8}, {8}},
+     {{8}, {-8, 0, 0, 1}, {8}}},
 };
 
-int64_t mlir::fa::getClauseRegisters(AttentionOp op, ProductKind kind,
-                                     int64_t rows) {
-  int64_t most = 0;
-  for (const ClauseUse &use : kUses)
-    if (use.isUsed(op))
-      most = std::max(most, kind == ProductKind::WideWarpgroup
-                                ? use.wide
-                                : use.fixed + use.perRow * rows);
-  return most;
+/// Bounds of rows beside addresses of the other blocks' barriers.
+static constexpr int64_t kClusterRegisters = 8;
+
+int64_t mlir::fa::getClauseRegisters(AttentionOp op, const LaneShare &share) {
+  bool isBounded = !op.getMaskAttrs().empty();
+  double most = 0;
+  for (const ClauseRow &row : kRows)
+    if (row.isUsed(op))
+      most = std::max(most, (isBounded ? row.bounded : row.alone).of(share));
+  return static_cast<int64_t>(std::ceil(most)) +
+         (isBounded && share.isInCluster ? kClusterRegisters : 0);
 }

@@ -20,9 +20,16 @@ namespace mlir::fa {
 /// is loaded for them at once.
 enum class ProductKind { Warp, Warpgroup, WideWarpgroup };
 
-/// Registers of a lane with parts of so many rows for the clauses of `op`: what
-/// the greediest takes, since one is done before the next begins.
-int64_t getClauseRegisters(AttentionOp op, ProductKind kind, int64_t rows);
+/// What a lane has of a block: parts of so many rows, and numbers of S and u.
+struct LaneShare {
+  ProductKind kind;
+  int64_t rows, scores, accumulators;
+  bool isInCluster;
+};
+
+/// Registers of a lane for the clauses of `op`: what the greediest takes, since
+/// one is done before the next begins.
+int64_t getClauseRegisters(AttentionOp op, const LaneShare &share);
 
 } // namespace mlir::fa
 

@@ -344,19 +344,16 @@ static SmallVector<Plan> enumeratePlans(ScheduleAttr given,
   return plans;
 }
 
-/// Rows that a lane of a plan has a part of.
-static int64_t getLaneRows(const Plan &plan) {
-  return plan.tileQ / plan.warps * kLanesPerRow / kWarpSize;
-}
-
 /// Columns of a product of a warpgroup above which it is wide.
 static constexpr int64_t kWideColumns = 128;
 
-static ProductKind getProductKind(const Plan &plan, const HeadDims &dims) {
-  if (plan.producers == 0)
-    return ProductKind::Warp;
-  return dims.dv > kWideColumns ? ProductKind::WideWarpgroup
-                                : ProductKind::Warpgroup;
+static LaneShare getLaneShare(const Plan &plan, const HeadDims &dims) {
+  ProductKind kind = plan.producers == 0      ? ProductKind::Warp
+                     : dims.dv > kWideColumns ? ProductKind::WideWarpgroup
+                                              : ProductKind::Warpgroup;
+  int64_t rows = plan.tileQ / plan.warps;
+  return {kind, rows * kLanesPerRow / kWarpSize, rows * plan.tileKV / kWarpSize,
+          rows * dims.dv / kWarpSize, plan.cluster > 1};
 }
 
 /// The first plan that fits; of those that are like it but for the tile, the
@@ -369,11 +366,10 @@ static std::optional<Plan> findPlan(AttentionOp op, ScheduleAttr given,
       plans, [&](const Plan &plan) { return fits(plan, dims, target); });
   if (first == plans.end())
     return std::nullopt;
-  ProductKind kind = getProductKind(*first, dims);
   Plan *roomy = std::find_if(first, plans.end(), [&](const Plan &plan) {
     return plan.producers == first->producers && plan.state == first->state &&
            fits(plan, dims, target,
-                getClauseRegisters(op, kind, getLaneRows(plan)));
+                getClauseRegisters(op, getLaneShare(plan, dims)));
   });
   return roomy == plans.end() ? *first : *roomy;
 }

@@ -12,14 +12,14 @@ func.func @slopes128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: t
 }
 
 // CHECK-LABEL: func.func @causal_slopes128(
-// CHECK: #fa.schedule<tile_q = 128, tile_kv = 112,
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 128,
 func.func @causal_slopes128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>, %x: tensor<?xf32>) -> tensor<?x?x?x128xf16> {
   %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] alibi(%x : tensor<?xf32>) : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
   return %o : tensor<?x?x?x128xf16>
 }
 
 // CHECK-LABEL: func.func @window_slopes128(
-// CHECK: #fa.schedule<tile_q = 128, tile_kv = 112,
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 128,
 func.func @window_slopes128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>, %x: tensor<?xf32>) -> tensor<?x?x?x128xf16> {
   %o = fa.attention %q, %k, %v masks [#fa.window<top_left, left = 127, right = 0>] alibi(%x : tensor<?xf32>) : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
   return %o : tensor<?x?x?x128xf16>
@@ -88,4 +88,34 @@ func.func @mask256(%q: tensor<?x?x?x256xf16>, %k: tensor<?x?x?x256xf16>, %v: ten
 func.func @dropout192(%q: tensor<?x?x?x192xf16>, %k: tensor<?x?x?x192xf16>, %v: tensor<?x?x?x192xf16>, %x: i64) -> tensor<?x?x?x192xf16> {
   %o = fa.attention %q, %k, %v dropout(0.1, seed = %x : i64) : tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16> -> tensor<?x?x?x192xf16>
   return %o : tensor<?x?x?x192xf16>
+}
+
+// The wider u, the more is taken beside the bounds of a row's keys.
+// CHECK-LABEL: func.func @causal_region64(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 192,
+func.func @causal_region64(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x?x64xf16>) -> tensor<?x?x?x64xf16> {
+  %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] visible { ^bb0(%b: index, %h: index, %i: index, %j: index): %c = arith.cmpi sge, %i, %j : index fa.yield %c : i1 } : tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16> -> tensor<?x?x?x64xf16>
+  return %o : tensor<?x?x?x64xf16>
+}
+
+// CHECK-LABEL: func.func @causal_region128(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 96,
+func.func @causal_region128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>) -> tensor<?x?x?x128xf16> {
+  %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] visible { ^bb0(%b: index, %h: index, %i: index, %j: index): %c = arith.cmpi sge, %i, %j : index fa.yield %c : i1 } : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
+  return %o : tensor<?x?x?x128xf16>
+}
+
+// Addresses of another block's barriers lie beside the bounds of a row's keys.
+// CHECK-LABEL: func.func @cluster128(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 176,
+func.func @cluster128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>) -> tensor<?x?x?x128xf16> {
+  %o = fa.attention %q, %k, %v {schedule = #fa.schedule<cluster = 2>} : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
+  return %o : tensor<?x?x?x128xf16>
+}
+
+// CHECK-LABEL: func.func @causal_cluster128(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 160,
+func.func @causal_cluster128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>) -> tensor<?x?x?x128xf16> {
+  %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] {schedule = #fa.schedule<cluster = 2>} : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
+  return %o : tensor<?x?x?x128xf16>
 }

@@ -140,13 +140,13 @@ static int64_t getAvailableRegisters(const Plan &plan,
 /// Registers that one product of a warpgroup needs beside its accumulators.
 static constexpr int64_t kProductRegisters = 26;
 
-/// What of a plan warpgroups cannot take, as a sentence's end; empty where they
-/// can: one to three of 64 rows each, and tiles that boxes and products take. A
+/// What of a plan warpgroups cannot take, each as a sentence's end. There are
+/// one to three of 64 rows each, and tiles are what boxes and products take. A
 /// single product must do with the registers that the block is launched with,
 /// before roles have shares of their own.
-static std::string whyNotByWarpgroups(const Plan &plan) {
-  std::string reason;
-  llvm::raw_string_ostream os(reason);
+static SmallVector<std::string> whyNotByWarpgroups(const Plan &plan) {
+  SmallVector<std::string> reasons;
+  auto refuse = [&](const Twine &reason) { reasons.push_back(reason.str()); };
   int64_t threads = (plan.warps + plan.producers) * kWarpSize;
   int64_t launched =
       getRegisterShares(plan.warps / kWarpsPerWarpgroup).launched;
@@ -154,62 +154,67 @@ static std::string whyNotByWarpgroups(const Plan &plan) {
   if (plan.warps % kWarpsPerWarpgroup != 0 ||
       plan.warps > 3 * kWarpsPerWarpgroup ||
       plan.tileQ != kProductRows * plan.warps)
-    os << "with producers one, two or three warpgroups have " << kWarpgroupRows
-       << " rows each, found " << plan.tileQ << " rows of " << plan.warps
-       << " warps";
-  else if (plan.query != QueryKind::Shared)
-    os << "with producers Q stays in shared memory, found query = "
-       << stringifyQueryKind(plan.query);
-  else if (plan.tileKV > farun::kMaxTensorBox)
-    os << "a box has at most " << farun::kMaxTensorBox << " keys, found "
-       << plan.tileKV;
-  else if (product > launched)
-    os << "a product of " << plan.tileKV << " keys needs " << product
-       << " registers a thread, " << threads << " threads are launched with "
-       << launched;
-  else if (plan.pingpong && plan.warps == kWarpsPerWarpgroup)
-    os << "pingpong needs two or three warpgroups, found one";
-  else if (plan.pingpong && plan.state != StateKind::Registers)
-    os << "pingpong needs state = registers, found "
-       << stringifyStateKind(plan.state);
-  else if (plan.cluster > 1 && plan.persistent)
-    os << "cluster = " << plan.cluster
-       << " needs persistent = false, found true: a persistent block goes from "
-          "tile to tile by itself";
-  return reason;
+    refuse("with producers one, two or three warpgroups have " +
+           Twine(kWarpgroupRows) + " rows each, found " + Twine(plan.tileQ) +
+           " rows of " + Twine(plan.warps) + " warps");
+  if (plan.query != QueryKind::Shared)
+    refuse("with producers Q stays in shared memory, found query = " +
+           stringifyQueryKind(plan.query));
+  if (plan.tileKV > farun::kMaxTensorBox)
+    refuse("a box has at most " + Twine(farun::kMaxTensorBox) +
+           " keys, found " + Twine(plan.tileKV));
+  if (product > launched)
+    refuse("a product of " + Twine(plan.tileKV) + " keys needs " +
+           Twine(product) + " registers a thread, " + Twine(threads) +
+           " threads are launched with " + Twine(launched));
+  if (plan.pingpong && plan.warps == kWarpsPerWarpgroup)
+    refuse("pingpong needs two or three warpgroups, found one");
+  if (plan.pingpong && plan.state != StateKind::Registers)
+    refuse("pingpong needs state = registers, found " +
+           stringifyStateKind(plan.state));
+  if (plan.cluster > 1 && plan.persistent)
+    refuse("cluster = " + Twine(plan.cluster) +
+           " needs persistent = false, found true: a persistent block goes "
+           "from tile to tile by itself");
+  return reasons;
 }
 
 /// The same for cp.async: each thread copies 16 bytes, and those of a block
 /// whole rows together. Rows are powers of two, so the longest one decides.
-static std::string whyNotByLanes(const Plan &plan, const HeadDims &dims) {
+static SmallVector<std::string> whyNotByLanes(const Plan &plan,
+                                              const HeadDims &dims) {
   int64_t bytes =
       getPitchBytes(plan, std::max(dims.d, dims.dv), dims.bytesPerElement);
   int64_t threads = plan.warps * kWarpSize, needed = bytes / kChunkBytes;
   if (threads % needed == 0)
-    return "";
-  return ("a row of " + Twine(bytes) + " bytes is copied by " + Twine(needed) +
-          " threads, " + Twine(kChunkBytes) + " bytes each, found " +
-          Twine(threads) + " threads")
-      .str();
+    return {};
+  return {("a row of " + Twine(bytes) + " bytes is copied by " + Twine(needed) +
+           " threads, " + Twine(kChunkBytes) + " bytes each, found " +
+           Twine(threads) + " threads")
+              .str()};
 }
 
 /// What of a plan the stages behind cannot take, whatever there is of memory
 /// and registers.
-static std::string whyNot(const Plan &plan, const HeadDims &dims) {
+static SmallVector<std::string> whyNot(const Plan &plan, const HeadDims &dims) {
   return plan.producers != 0 ? whyNotByWarpgroups(plan)
                              : whyNotByLanes(plan, dims);
 }
 
-/// Whether a plan fits and leaves so many registers free.
+/// Registers of a thread that a plan leaves; fewer than 0 where it lacks some.
+static int64_t getFreeRegisters(const Plan &plan, const HeadDims &dims,
+                                const TargetInfo &target) {
+  return getAvailableRegisters(plan, target) -
+         estimateResources(plan, dims).registersPerThread;
+}
+
 static bool fits(const Plan &plan, const HeadDims &dims,
-                 const TargetInfo &target, int64_t freeRegisters = 0) {
-  Resources need = estimateResources(plan, dims);
-  if (!whyNot(plan, dims).empty())
-    return false;
-  return plan.tileQ % (kProductRows * plan.warps) == 0 &&
-         need.sharedBytes <= target.maxDynamicSharedBytes &&
-         need.registersPerThread + freeRegisters <=
-             getAvailableRegisters(plan, target);
+                 const TargetInfo &target) {
+  return whyNot(plan, dims).empty() &&
+         plan.tileQ % (kProductRows * plan.warps) == 0 &&
+         estimateResources(plan, dims).sharedBytes <=
+             target.maxDynamicSharedBytes &&
+         getFreeRegisters(plan, dims, target) >= 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -357,21 +362,30 @@ static LaneShare getLaneShare(const Plan &plan, const HeadDims &dims) {
 }
 
 /// The first plan that fits; of those that are like it but for the tile, the
-/// first with room for the clauses of `op`, where there is one.
+/// first with room for the clauses of `op`, or else the one with most.
 static std::optional<Plan> findPlan(AttentionOp op, ScheduleAttr given,
                                     const HeadDims &dims,
                                     const TargetInfo &target) {
   SmallVector<Plan> plans = enumeratePlans(given, dims, target);
-  Plan *first = llvm::find_if(
-      plans, [&](const Plan &plan) { return fits(plan, dims, target); });
-  if (first == plans.end())
+  llvm::erase_if(plans,
+                 [&](const Plan &plan) { return !fits(plan, dims, target); });
+  if (plans.empty())
     return std::nullopt;
-  Plan *roomy = std::find_if(first, plans.end(), [&](const Plan &plan) {
-    return plan.producers == first->producers && plan.state == first->state &&
-           fits(plan, dims, target,
-                getClauseRegisters(op, getLaneShare(plan, dims)));
-  });
-  return roomy == plans.end() ? *first : *roomy;
+  const Plan *first = plans.begin(), *roomiest = nullptr;
+  int64_t most = 0;
+  for (const Plan &plan : plans) {
+    if (plan.producers != first->producers || plan.state != first->state)
+      continue;
+    int64_t room = getFreeRegisters(plan, dims, target) -
+                   getClauseRegisters(op, getLaneShare(plan, dims));
+    if (room >= 0)
+      return plan;
+    if (!roomiest || room > most) {
+      roomiest = &plan;
+      most = room;
+    }
+  }
+  return *roomiest;
 }
 
 //===----------------------------------------------------------------------===//
@@ -530,10 +544,14 @@ static ScheduleAttr getOpenSchedule(MLIRContext *context) {
 static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
                                   const HeadDims &dims,
                                   const TargetInfo &target) {
-  // Of the plans that keep the given keys, the one that comes nearest.
+  // Of the plans that keep the given keys, the one that comes nearest: with the
+  // fewest faults, since those that all plans have are the keys' own.
   SmallVector<Plan> plans = enumeratePlans(given, dims, target);
+  auto getDistance = [&](const Plan &plan) {
+    return std::pair(whyNot(plan, dims).size(), getExcess(plan, dims, target));
+  };
   Plan plan = *llvm::min_element(plans, [&](const Plan &a, const Plan &b) {
-    return getExcess(a, dims, target) < getExcess(b, dims, target);
+    return getDistance(a) < getDistance(b);
   });
   Resources need = estimateResources(plan, dims);
   InFlightDiagnostic error = op.emitOpError("schedule does not fit ");
@@ -544,7 +562,7 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
         << need.registersPerThread << " registers a thread, there are "
         << target.maxDynamicSharedBytes << " and "
         << getAvailableRegisters(plan, target);
-  if (std::string reason = whyNot(plan, dims); !reason.empty())
+  for (const std::string &reason : whyNot(plan, dims))
     error << "; " << reason;
   // Free the sizes first, then everything.
   MLIRContext *context = op.getContext();

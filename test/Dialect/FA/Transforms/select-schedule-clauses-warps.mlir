@@ -76,3 +76,11 @@ func.func @causal_bias64(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v:
   %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] bias(%x : tensor<?x?x?x?xf16>) : tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16> -> tensor<?x?x?x64xf16>
   return %o : tensor<?x?x?x64xf16>
 }
+
+// No tile has room for them: the one with most.
+// CHECK-LABEL: func.func @dropout256(
+// CHECK: #fa.schedule<tile_q = 64, tile_kv = 16,
+func.func @dropout256(%q: tensor<?x?x?x256xf16>, %k: tensor<?x?x?x256xf16>, %v: tensor<?x?x?x256xf16>, %x: i64) -> tensor<?x?x?x256xf16> {
+  %o = fa.attention %q, %k, %v dropout(0.1, seed = %x : i64) : tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16>, tensor<?x?x?x256xf16> -> tensor<?x?x?x256xf16>
+  return %o : tensor<?x?x?x256xf16>
+}

@@ -195,13 +195,15 @@ FailureOr<farun::RegionProgram> buildRegion(func::FuncOp func,
 
 farun::Schedule buildSchedule(ScheduleAttr attr) {
   farun::Schedule schedule;
-  schedule.tileQ = attr.getTileQ().value_or(0);
-  schedule.tileKV = attr.getTileKv().value_or(0);
-  schedule.warps = attr.getWarps().value_or(0);
-  schedule.stages = attr.getStages().value_or(0);
-  schedule.splits = attr.getSplits().value_or(1);
-  schedule.state =
-      attr.getState() == StateKind::Shared ? "shared" : "registers";
+#define FA_SCHEDULE_VALUE(key, member, accessor, ...)                          \
+  if (auto value = attr.get##accessor())                                       \
+    schedule.member = *value;
+#define FA_SCHEDULE_WORD(key, member, accessor, ...)                           \
+  if (auto word = attr.get##accessor())                                        \
+    schedule.member = stringifyEnum(*word).str();
+  FA_SCHEDULE_KEYS(FA_SCHEDULE_VALUE, FA_SCHEDULE_WORD, FA_SCHEDULE_VALUE)
+#undef FA_SCHEDULE_VALUE
+#undef FA_SCHEDULE_WORD
   return schedule;
 }
 

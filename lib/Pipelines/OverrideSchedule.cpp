@@ -13,6 +13,7 @@
 #include "fa/Pipelines/Passes.h"
 
 #include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Support/Schedule.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
@@ -31,10 +32,12 @@ struct Key {
   bool isNumber;
 };
 constexpr Key kKeys[] = {
-    {"tile_q", true},      {"tile_kv", true},   {"warps", true},
-    {"stages", true},      {"state", false},    {"splits", true},
-    {"query", false},      {"pingpong", false}, {"producers", true},
-    {"persistent", false}, {"cluster", true},   {"polynomial", true}};
+#define FA_SCHEDULE_NUMBER(key, ...) {#key, true},
+#define FA_SCHEDULE_OTHER(key, ...) {#key, false},
+    FA_SCHEDULE_KEYS(FA_SCHEDULE_NUMBER, FA_SCHEDULE_OTHER, FA_SCHEDULE_OTHER)
+#undef FA_SCHEDULE_NUMBER
+#undef FA_SCHEDULE_OTHER
+};
 
 bool isWord(StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) {
@@ -107,19 +110,11 @@ ScheduleAttr merge(ScheduleAttr base, ScheduleAttr over) {
   if (!base)
     return over;
   auto pick = [](auto a, auto b) { return b ? b : a; };
-  return ScheduleAttr::get(over.getContext(),
-                           pick(base.getTileQ(), over.getTileQ()),
-                           pick(base.getTileKv(), over.getTileKv()),
-                           pick(base.getWarps(), over.getWarps()),
-                           pick(base.getStages(), over.getStages()),
-                           pick(base.getState(), over.getState()),
-                           pick(base.getSplits(), over.getSplits()),
-                           pick(base.getQuery(), over.getQuery()),
-                           pick(base.getPingpong(), over.getPingpong()),
-                           pick(base.getProducers(), over.getProducers()),
-                           pick(base.getPersistent(), over.getPersistent()),
-                           pick(base.getCluster(), over.getCluster()),
-                           pick(base.getPolynomial(), over.getPolynomial()));
+#define FA_SCHEDULE_PICK(key, member, accessor, ...)                           \
+  , pick(base.get##accessor(), over.get##accessor())
+  return ScheduleAttr::get(over.getContext() FA_SCHEDULE_KEYS(
+      FA_SCHEDULE_PICK, FA_SCHEDULE_PICK, FA_SCHEDULE_PICK));
+#undef FA_SCHEDULE_PICK
 }
 
 struct OverrideSchedule final : impl::FAOverrideScheduleBase<OverrideSchedule> {

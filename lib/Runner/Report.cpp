@@ -65,7 +65,6 @@ Json toJson(const RunResult &result) {
   Json extents = Json::object();
   for (const auto &[name, value] : result.extents)
     extents[name] = value;
-  const Schedule &schedule = result.schedule;
   Json json = {
       {"format", 1},
       {"entry", result.entry},
@@ -73,13 +72,7 @@ Json toJson(const RunResult &result) {
       {"device", result.device},
       {"extents", extents},
       {"operands", operandsJson(result)},
-      {"schedule",
-       {{"tile_q", schedule.tileQ},
-        {"tile_kv", schedule.tileKV},
-        {"warps", schedule.warps},
-        {"stages", schedule.stages},
-        {"state", schedule.state},
-        {"splits", schedule.splits}}},
+      {"schedule", scheduleJson(result.schedule)},
       {"seed", result.seed},
       {"exit_code", result.exitCode()},
       {"checks", checksJson(result)},

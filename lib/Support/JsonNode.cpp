@@ -79,6 +79,13 @@ double JsonNode::number() const {
   return 0.0;
 }
 
+bool JsonNode::flag() const {
+  if (json && json->is_boolean())
+    return json->get<bool>();
+  failType("true or false");
+  return false;
+}
+
 int64_t JsonNode::integer(int64_t least, int64_t most) const {
   bool fits =
       isInteger() &&

@@ -49,6 +49,7 @@ public:
   /// A string that is not empty.
   std::string word() const;
   double number() const;
+  bool flag() const;
   int64_t integer(int64_t least, int64_t most) const;
   /// An index below `limit`, which counts `what`.
   int index(size_t limit, const char *what) const;

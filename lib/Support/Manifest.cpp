@@ -11,6 +11,7 @@
 #include "fa/Support/Manifest.h"
 
 #include "ManifestNames.h"
+#include "ReportJson.h"
 
 #include <nlohmann/json.hpp>
 
@@ -96,19 +97,12 @@ Json attentionJson(const Attention &attention) {
   Json masks = Json::array();
   for (const StructuralMask &mask : attention.masks)
     masks.push_back(maskJson(mask));
-  const Schedule &schedule = attention.schedule;
   Json json = {{"scale", std::isnan(attention.scale) ? Json(nullptr)
                                                      : Json(attention.scale)},
                {"masks", masks},
                {"layout", attention.layout},
                {"empty_row", attention.emptyRow},
-               {"schedule",
-                {{"tile_q", schedule.tileQ},
-                 {"tile_kv", schedule.tileKV},
-                 {"warps", schedule.warps},
-                 {"stages", schedule.stages},
-                 {"state", schedule.state},
-                 {"splits", schedule.splits}}}};
+               {"schedule", scheduleJson(attention.schedule)}};
   if (attention.softcap)
     json["softcap"] = *attention.softcap;
   if (attention.score)

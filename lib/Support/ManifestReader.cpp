@@ -26,8 +26,6 @@ namespace {
 
 /// Of a shape, and of bytes: more are a mistake, whatever the machine.
 constexpr int64_t kMaxExtent = int64_t(1) << 40;
-/// Of rows and keys: kMaxPositions leaves room for one.
-constexpr int64_t kMaxTile = 65536;
 constexpr int64_t kMaxSharedBytes = 227 * 1024;
 
 /// What an operand of a known role is.
@@ -297,6 +295,29 @@ void EntryReader::checkLayout(const JsonNode &layout) const {
     }
 }
 
+/// A key that is not there has the value that the attribute gives it then.
+Schedule readSchedule(const JsonNode &schedule) {
+  Schedule read;
+#define FA_SCHEDULE_NAME(key, ...) #key,
+  schedule.expectKeys(
+      {FA_SCHEDULE_KEYS(FA_SCHEDULE_NAME, FA_SCHEDULE_NAME, FA_SCHEDULE_NAME)});
+#undef FA_SCHEDULE_NAME
+#define FA_SCHEDULE_NUMBER(key, member, accessor, absent, most)                \
+  if (schedule.has(#key))                                                      \
+    read.member = schedule[#key].integer(absent, most);
+#define FA_SCHEDULE_WORD(key, member, accessor, absent, other)                 \
+  if (schedule.has(#key))                                                      \
+    read.member = schedule[#key].choice({absent, other});
+#define FA_SCHEDULE_FLAG(key, member, accessor)                                \
+  if (schedule.has(#key))                                                      \
+    read.member = schedule[#key].flag();
+  FA_SCHEDULE_KEYS(FA_SCHEDULE_NUMBER, FA_SCHEDULE_WORD, FA_SCHEDULE_FLAG)
+#undef FA_SCHEDULE_NUMBER
+#undef FA_SCHEDULE_WORD
+#undef FA_SCHEDULE_FLAG
+  return read;
+}
+
 void EntryReader::readAttention(const JsonNode &attention) {
   attention.expectKeys({"scale", "softcap", "score", "visible", "dropout",
                         "masks", "layout", "empty_row", "schedule"});
@@ -340,15 +361,7 @@ void EntryReader::readAttention(const JsonNode &attention) {
   read.layout = attention["layout"].choice({"bhsd", "bshd"});
   checkLayout(attention["layout"]);
   read.emptyRow = attention["empty_row"].choice({"zero", "nan", "uniform"});
-  JsonNode schedule = attention["schedule"];
-  schedule.expectKeys(
-      {"tile_q", "tile_kv", "warps", "stages", "state", "splits"});
-  read.schedule.tileQ = schedule["tile_q"].integer(0, kMaxTile);
-  read.schedule.tileKV = schedule["tile_kv"].integer(0, kMaxTile);
-  read.schedule.warps = schedule["warps"].integer(0, 32);
-  read.schedule.stages = schedule["stages"].integer(0, 1024);
-  read.schedule.state = schedule["state"].choice({"registers", "shared"});
-  read.schedule.splits = schedule["splits"].integer(0, kMaxTile);
+  read.schedule = readSchedule(attention["schedule"]);
 }
 
 void EntryReader::checkParameterType(const JsonNode &type,

@@ -13,6 +13,8 @@
 #ifndef FA_LIB_SUPPORT_REPORTJSON_H
 #define FA_LIB_SUPPORT_REPORTJSON_H
 
+#include "fa/Support/Schedule.h"
+
 #include <nlohmann/json.hpp>
 
 #include <cmath>
@@ -51,6 +53,14 @@ countersJson(const std::vector<std::pair<std::string, double>> &counters) {
 }
 
 /// Text that came from a user's file may be no UTF-8: replaced, never thrown.
+/// Every key of a schedule.
+inline ReportJson scheduleJson(const Schedule &schedule) {
+  ReportJson json = ReportJson::object();
+  forEachKey(schedule,
+             [&](const char *key, const auto &value) { json[key] = value; });
+  return json;
+}
+
 inline std::string reportText(const ReportJson &json) {
   return json.dump(2, ' ', false, ReportJson::error_handler_t::replace) + "\n";
 }

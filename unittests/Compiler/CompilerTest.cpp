@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <thread>
 
 using namespace mlir::fa;
@@ -162,6 +163,24 @@ TEST(Compiler, ManifestReadsBackAsItWasWritten) {
   EXPECT_THAT(kernel->ptx,
               HasSubstr(".entry " + entry.launches[0].kernel + "("));
   EXPECT_EQ(entry.launches[0].arguments.size(), entry.parameters.size());
+}
+
+TEST(Compiler, ManifestTellsEveryKeyOfTheSchedule) {
+  CompileOptions options = optionsFor(kAttention);
+  options.target = "sm_90a";
+  options.schedule = "tile_q=128,tile_kv=64,stages=3,pingpong=false,"
+                     "persistent=true,polynomial=8";
+  auto kernel = compile(options);
+  ASSERT_TRUE(kernel) << kernel.error().str();
+  std::ostringstream keys;
+  farun::forEachKey(kernel->manifest.entries[0].attention.schedule,
+                    [&](const char *key, const auto &value) {
+                      keys << key << "=" << value << " ";
+                    });
+  EXPECT_EQ(keys.str(),
+            "tile_q=128 tile_kv=64 warps=8 stages=3 state=registers "
+            "splits=1 query=shared pingpong=0 producers=4 persistent=1 "
+            "cluster=1 polynomial=8 ");
 }
 
 TEST(Compiler, TraceAddsItsBufferAndRow) {

@@ -205,7 +205,7 @@ inline Program attentionProgram() {
   entry.attention.scale = 0.5;
   entry.attention.masks.resize(1);
   entry.attention.masks[0].isBottomRight = true;
-  entry.attention.schedule = {1, 2, 4, 2, 1, "registers"};
+  entry.attention.schedule = {1, 2, 4, 2, "registers", 1};
   auto parameter = [&](ParameterKind kind, int operand, int dim,
                        const char *extent, const char *type) {
     entry.parameters.push_back({kind, operand, dim, extent, type});

@@ -45,7 +45,8 @@ Manifest example() {
   window.left = 127;
   window.right = 0;
   entry.attention.masks = {causal, window};
-  entry.attention.schedule = {128, 64, 4, 2, 1, "registers"};
+  entry.attention.schedule = {128,      64,   4, 2,    "registers", 1,
+                              "shared", true, 4, true, 2,           8};
   Parameter pointer;
   pointer.operand = 0;
   pointer.type = "ptr";
@@ -161,6 +162,23 @@ TEST(Manifest, WrongRegionsAreNamed) {
     EXPECT_NE(messageOf(replaced(text, from, to)).find(message),
               std::string::npos)
         << messageOf(replaced(text, from, to));
+}
+
+TEST(Manifest, KeysOfASchedule) {
+  std::string text = manifestToJson(example());
+  Schedule schedule =
+      parseManifest(text, "m.json")->entries[0].attention.schedule;
+  EXPECT_EQ(schedule.stages, 2);
+  EXPECT_TRUE(schedule.pingpong);
+  EXPECT_EQ(schedule.cluster, 2);
+  EXPECT_EQ(schedule.polynomial, 8);
+  // What is not there is what the attribute means then.
+  for (std::string key : {"\"pingpong\": true,", "\"cluster\": 2,"})
+    text.erase(text.find(key), key.size());
+  schedule = parseManifest(text, "m.json")->entries[0].attention.schedule;
+  EXPECT_FALSE(schedule.pingpong);
+  EXPECT_EQ(schedule.cluster, 1);
+  EXPECT_EQ(schedule.polynomial, 8);
 }
 
 TEST(Manifest, ScaleOperandIsNull) {
@@ -393,6 +411,17 @@ TEST(Manifest, DamageIsLocated) {
           Row{"\"tile_q\": 128", "\"tile_q\": 99999999999999999999",
               ".attention.schedule.tile_q' must be a whole number, found "
               "1e+20"},
+          Row{"\"query\": \"shared\"", "\"query\": \"global\"",
+              ".attention.schedule.query' is 'global'; accepted are shared, "
+              "registers"},
+          Row{"\"pingpong\": true", "\"pingpong\": 1",
+              ".attention.schedule.pingpong' must be true or false, found 1"},
+          Row{"\"cluster\": 2", "\"cluster\": 3",
+              ".attention.schedule.cluster' is 3; accepted are 1 to 2"},
+          Row{"\"polynomial\"", "\"polynom\"",
+              ".attention.schedule' has the key 'polynom'; accepted are "
+              "tile_q, tile_kv, warps, stages, state, splits, query, pingpong, "
+              "producers, persistent, cluster, polynomial"},
           // Parameters.
           Row{"\"pointer\"", "\"address\"",
               ".parameters[0].kind' is 'address'; accepted are pointer, "
@@ -423,7 +452,7 @@ TEST(Manifest, DamageIsLocated) {
               "operand has,"},
           Row{"ceildiv(Sq, 128)", "-1 * 4",
               ".launches[0].grid[0]' is -4; accepted are 0 to 2147483647"},
-          Row{"\"cluster\"", "\"clusters\"",
+          Row{"\"cluster\": [", "\"clusters\": [",
               ".launches[0]' has the key 'clusters'; accepted are kernel, "
               "arguments, shared_bytes, grid, block, cluster"},
           Row{"\"shared_bytes\": 49152", "\"shared_bytes\": 2147483648",

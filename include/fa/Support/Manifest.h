@@ -14,6 +14,7 @@
 #define FA_SUPPORT_MANIFEST_H
 
 #include "fa/Support/RegionProgram.h"
+#include "fa/Support/Schedule.h"
 #include "fa/Support/TensorMap.h"
 
 #include <array>
@@ -73,11 +74,6 @@ struct StructuralMask {
   int64_t prefix = 0;            ///< causal: keys below it are visible
   int64_t left = -1, right = -1; ///< window: inclusive; -1 is unbounded
   int64_t size = 0;              ///< chunk
-};
-
-struct Schedule {
-  int64_t tileQ = 0, tileKV = 0, warps = 0, stages = 0, splits = 1;
-  std::string state; ///< "registers" or "shared"
 };
 
 /// The meaning of the op: all that the oracle and a report need beyond the

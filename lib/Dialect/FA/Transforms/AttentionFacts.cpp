@@ -163,13 +163,15 @@ std::string mlir::fa::whyNotOnArguments(func::FuncOp func, AttentionOp op) {
   return "";
 }
 
-/// The arguments that regions read, in the order of the function's.
+/// The arguments that regions read or have read, in the order of the
+/// function's.
 static SmallVector<BlockArgument> findRegionArguments(func::FuncOp func,
                                                       AttentionOp op) {
   SetVector<Value> values = getRegionInputs(op);
   SmallVector<BlockArgument> result;
   for (BlockArgument argument : func.getArguments())
-    if (llvm::any_of(values, [&](Value value) {
+    if (func.getArgAttr(argument.getArgNumber(), kReadInVainAttr) ||
+        llvm::any_of(values, [&](Value value) {
           return findArgument(value) == argument;
         }))
       result.push_back(argument);

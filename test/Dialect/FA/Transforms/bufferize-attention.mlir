@@ -92,3 +92,43 @@ func.func @caller(%q: !c, %k: !t, %o: !c) {
   call @called(%q, %k, %o) : (!c, !t, !c) -> ()
   return
 }
+
+// -----
+
+// What a region computes in vain goes, and what was computed for it; arguments
+// that it read are noted as such, others of dead code are not.
+// CHECK-LABEL: func.func @read_in_vain(
+// CHECK-SAME:    %[[S:[a-z0-9]+]]: f32, %{{.*}}: memref<8xf32, {{[^%]*}}> {fa.read_in_vain}, %{{.*}}: index {fa.read_in_vain}, %{{[a-z0-9]+}}: index, %{{.*}}) attributes {{.*}}} {
+// CHECK-NEXT:    fa.attention {{.*}} score {
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      arith.addf %{{.*}}, %[[S]]
+// CHECK-NEXT:      fa.yield
+func.func @read_in_vain(%q: tensor<1x1x8x16xf16>, %s: f32, %t: tensor<8xf32>, %n: index, %m: index) -> tensor<1x1x8x16xf16> {
+  %twice = arith.addi %n, %n : index
+  %dead = arith.addi %m, %m : index
+  %o = fa.attention %q, %q, %q score { ^bb0(%x: f32, %b: index, %h: index, %i: index, %j: index):
+    %p = arith.addi %i, %twice : index
+    %y = tensor.extract %t[%p] : tensor<8xf32>
+    %z = math.erf %y : f32
+    %r = arith.addf %x, %s : f32
+    fa.yield %r : f32
+  } : tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16> -> tensor<1x1x8x16xf16>
+  return %o : tensor<1x1x8x16xf16>
+}
+
+// -----
+
+// On memrefs too; what is needed elsewhere stays.
+// CHECK-LABEL: func.func @read_in_vain_on_memrefs(
+// CHECK-SAME:    %{{.*}}: memref<8xf32> {fa.read_in_vain}, %{{[a-z0-9]+}}: f32) attributes {{.*}}} {
+// CHECK-NEXT:    fa.attention {{.*}} score {
+// CHECK-NEXT:    ^bb0(%[[X:[a-z0-9]+]]: f32,
+// CHECK-NEXT:      fa.yield %[[X]]
+func.func @read_in_vain_on_memrefs(%q: memref<1x1x8x16xf16>, %o: memref<1x1x8x16xf16>, %t: memref<8xf32>, %s: f32) {
+  fa.attention %q, %q, %q scale(%s : f32) score { ^bb0(%x: f32, %b: index, %h: index, %i: index, %j: index):
+    %y = memref.load %t[%i] : memref<8xf32>
+    %z = arith.mulf %y, %s : f32
+    fa.yield %x : f32
+  } outs(%o : memref<1x1x8x16xf16>) : memref<1x1x8x16xf16>, memref<1x1x8x16xf16>, memref<1x1x8x16xf16>
+  return
+}

@@ -40,6 +40,10 @@ inline constexpr llvm::StringLiteral kTraceAttr = "fa.trace";
 /// were opened. Set by the tile stage.
 inline constexpr llvm::StringLiteral kShapeAttr = "fa.shape";
 
+/// Argument of a function: a region reads it and makes nothing of it. Set by
+/// the tile stage, which erases what is read in vain.
+inline constexpr llvm::StringLiteral kReadInVainAttr = "fa.read_in_vain";
+
 /// scf.forall of a tile program: its complete #fa.schedule.
 inline constexpr llvm::StringLiteral kScheduleAttr = "fa.schedule";
 

@@ -46,7 +46,9 @@ def FABufferizeAttention
     type said, for the manifest.
 
     Before that, a scale operand that is a constant becomes the attribute, and a
-    log-sum-exp that nobody reads goes, as by `--canonicalize`.
+    log-sum-exp that nobody reads goes, as by `--canonicalize`. So does what a
+    region computes in vain; `fa.read_in_vain` marks an argument that nothing
+    reads without that, which its caller passes as before.
 
     Each function notes the text of its op in `fa.source`.
   }];

@@ -247,6 +247,32 @@ func.func @attention_c17_outs(%q: !m, %o: !m) {
 
 // -----
 
+!t = tensor<1x2x8x16xf16>
+func.func @attention_c18_tensor_of_index(%q: !t, %t: tensor<8xindex>) {
+  %o = fa.attention %q, %q, %q visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    // expected-error @below {{'tensor.extract' op expected a table of f32, f16, bf16, i1, i32 or i64 in the visible region, found 'index'}}
+    %x = tensor.extract %t[%i] : tensor<8xindex>
+    %r = arith.cmpi sge, %x, %j : index
+    fa.yield %r : i1
+  } : !t, !t, !t -> !t
+  return
+}
+
+// -----
+
+!m = memref<1x2x8x16xf32>
+func.func @attention_c18_memref_of_f64(%q: !m, %o: !m, %t: memref<8xf64>) {
+  fa.attention %q, %q, %q score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-error @below {{'memref.load' op expected a table of f32, f16, bf16, i1, i32 or i64 in the score region, found 'f64'}}
+    %x = memref.load %t[%i] : memref<8xf64>
+    %r = arith.truncf %x : f64 to f32
+    fa.yield %r : f32
+  } outs(%o : !m) : !m, !m, !m
+  return
+}
+
+// -----
+
 // Anywhere else fa.yield has no meaning.
 func.func @yield_elsewhere(%f: f32) {
   // expected-error @below {{expects parent op 'fa.attention'}}

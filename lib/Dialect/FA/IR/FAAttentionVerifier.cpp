@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/FA/IR/FADialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/StringMap.h"
@@ -369,6 +371,26 @@ static LogicalResult verifyRegionEffects(AttentionOp op, StringRef name,
   return success();
 }
 
+/// attention_c18: what a region reads is of a type that arrays have.
+static LogicalResult verifyRegionTables(AttentionOp op, StringRef name,
+                                        Region &region) {
+  auto isOfArrays = [](Type type) {
+    return type.isF32() || type.isF16() || type.isBF16() ||
+           type.isSignlessInteger(1) || type.isSignlessInteger(32) ||
+           type.isSignlessInteger(64);
+  };
+  WalkResult result = region.walk([&](Operation *inner) {
+    if (!isa<memref::LoadOp, tensor::ExtractOp>(inner) ||
+        isOfArrays(inner->getResult(0).getType()))
+      return WalkResult::advance();
+    inner->emitOpError("expected a table of f32, f16, bf16, i1, i32 or i64 in "
+                       "the ")
+        << name << " region, found " << inner->getResult(0).getType();
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult AttentionOp::verifyRegions() {
   Type index = IndexType::get(getContext());
   Type f32 = Float32Type::get(getContext());
@@ -376,12 +398,14 @@ LogicalResult AttentionOp::verifyRegions() {
   if (hasScore() &&
       (failed(verifyRegionForm(*this, "score", getScore(),
                                {f32, index, index, index, index}, f32)) ||
-       failed(verifyRegionEffects(*this, "score", getScore()))))
+       failed(verifyRegionEffects(*this, "score", getScore())) ||
+       failed(verifyRegionTables(*this, "score", getScore()))))
     return failure();
   if (hasVisible() &&
       (failed(verifyRegionForm(*this, "visible", getVisible(),
                                {index, index, index, index}, i1)) ||
-       failed(verifyRegionEffects(*this, "visible", getVisible()))))
+       failed(verifyRegionEffects(*this, "visible", getVisible())) ||
+       failed(verifyRegionTables(*this, "visible", getVisible()))))
     return failure();
   return success();
 }

@@ -28,6 +28,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
@@ -58,6 +59,18 @@ static bool hasTensorForm(func::FuncOp func) {
   return result.wasInterrupted();
 }
 
+/// Of a tensor a region takes elements. Refused before bufferization, which
+/// would put an op of memrefs in the place of the user's.
+static LogicalResult checkTensorsOfRegions(AttentionOp op) {
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps())
+      if (llvm::any_of(inner.getOperandTypes(), llvm::IsaPred<TensorType>) &&
+          !isa<tensor::ExtractOp>(inner))
+        return inner.emitOpError("in a region of fa.attention is not supported "
+                                 "yet; of tensors supported is tensor.extract");
+  return success();
+}
+
 static LogicalResult checkBufferizable(func::FuncOp func) {
   if (!llvm::hasSingleElement(func.getBody()))
     return func.emitOpError("with attention on tensors must be one block; "
@@ -68,6 +81,10 @@ static LogicalResult checkBufferizable(func::FuncOp func) {
                             "become arguments; bufferize the module by "
                             "one-shot-bufferize");
   auto isTensor = [](Type type) { return isa<TensorType>(type); };
+  WalkResult regions = func.walk(
+      [](AttentionOp op) { return WalkResult(checkTensorsOfRegions(op)); });
+  if (regions.wasInterrupted())
+    return failure();
   WalkResult foreign = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool isOnTensors = llvm::any_of(op->getOperandTypes(), isTensor) ||
                        llvm::any_of(op->getResultTypes(), isTensor);

@@ -68,3 +68,16 @@ func.func @in_for(%q: tensor<1x1x16x16xf16>, %n: index) -> tensor<1x1x16x16xf16>
   }
   return %r : tensor<1x1x16x16xf16>
 }
+
+// -----
+
+func.func @extent_in_a_region(%q: tensor<1x1x16x16xf16>, %t: tensor<?xi1>) -> tensor<1x1x16x16xf16> {
+  %c0 = arith.constant 0 : index
+  %o = fa.attention %q, %q, %q visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    // expected-error @+1 {{'tensor.dim' op in a region of fa.attention is not supported yet; of tensors supported is tensor.extract}}
+    %n = tensor.dim %t, %c0 : tensor<?xi1>
+    %r = arith.cmpi slt, %j, %n : index
+    fa.yield %r : i1
+  } : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
+  return %o : tensor<1x1x16x16xf16>
+}

@@ -174,18 +174,6 @@ func.func @table_in_shared_memory(%q: !mem, %o: !mem, %t: memref<1xf32, 3>) {
 // -----
 
 !mem = memref<1x1x16x64xf16>
-func.func @table_of_index(%q: !mem, %o: !mem, %t: memref<16xindex>) {
-  fa.attention %q, %q, %q outs(%o : !mem) visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
-    // expected-error @+1 {{in the visible region reads a table of index, which is not supported yet; supported are tables of f32, f16, bf16, i1, i32 and i64}}
-    %x = memref.load %t[%i] : memref<16xindex>
-    %r = arith.cmpi sge, %x, %j : index
-    fa.yield %r : i1 } : !mem, !mem, !mem
-  return
-}
-
-// -----
-
-!mem = memref<1x1x16x64xf16>
 func.func @division_by_nothing(%q: !mem, %o: !mem) {
   fa.attention %q, %q, %q outs(%o : !mem) visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
     %zero = arith.constant 0 : index

@@ -41,7 +41,7 @@ constexpr Key kKeys[] = {
 
 bool isWord(StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) {
-    return llvm::isAlnum(c) || c == '_' || c == '-';
+    return llvm::isAlnum(c) || StringRef("_-.").contains(c);
   });
 }
 
@@ -52,10 +52,10 @@ std::string keyNames() {
       ", ");
 }
 
-/// Whether the number has a place; the verifier knows what is sensible.
+/// Of any size; the attribute knows what is sensible.
 bool isNumber(StringRef text) {
-  int64_t number;
-  return !text.getAsInteger(10, number);
+  text.consume_front("-");
+  return llvm::all_of(text, llvm::isDigit);
 }
 
 /// "tile_q=64,state=shared" as the text of an attribute; "" after an error.

@@ -5,6 +5,7 @@
 // RUN: not fa-opt %s --fa-override-schedule=schedule=state=disk 2>&1 | FileCheck %s --check-prefix=VALUE
 // RUN: not fa-opt %s --fa-override-schedule=schedule=tile_q=x 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not fa-opt %s --fa-override-schedule=schedule=warps=99999999999999999999 2>&1 | FileCheck %s --check-prefix=LARGE
+// RUN: not fa-opt %s --fa-override-schedule=schedule=tile_q=64.5 2>&1 | FileCheck %s --check-prefix=FRACTION
 // RUN: not fa-opt %s --fa-override-schedule=schedule=warps=4,warps=8 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: fa-opt %s --fa-override-schedule=schedule=polynomial=8 | FileCheck %s --check-prefix=SHARE
 // RUN: not fa-opt %s --fa-override-schedule=schedule=polynomial=-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
@@ -17,12 +18,13 @@
 // FORM: error: schedule: 'stages' is not of the form KEY=V
 // EMPTY: error: schedule: '' sets no key
 // NUMBER: error: schedule: 'tile_q=x': tile_q takes a whole number, found x
-// LARGE: error: schedule: 'warps=99999999999999999999': warps takes a whole number, found 99999999999999999999
+// LARGE: error: schedule: 'warps=99999999999999999999': schedule key 'warps' must be between 1 and 65536, found 99999999999999999999
+// FRACTION: error: schedule: 'tile_q=64.5': tile_q takes a whole number, found 64.5
 // TWICE: error: schedule: 'warps=8': warps is set twice
 // SHARE: schedule = #fa.schedule<tile_q = 64, stages = 2, polynomial = 8>
 // NEGATIVE: error: schedule: 'polynomial=-2': schedule key 'polynomial' must be between 0 and 65536, found -2
-// FLAG: error: schedule: 'pingpong=maybe': expected true or false
-// VALUE: error: schedule: 'state=disk': {{.*}}registers
+// FLAG: error: schedule: 'pingpong=maybe': schedule key 'pingpong' must be true or false, found maybe
+// VALUE: error: schedule: 'state=disk': schedule key 'state' must be registers or shared, found disk
 func.func @f(%q: tensor<1x1x16x16xf16>) -> tensor<1x1x16x16xf16> {
   %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 64, stages = 2>} : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
   return %o : tensor<1x1x16x16xf16>

@@ -122,15 +122,69 @@ func.func @masks_other_attribute(%q: !t) {
 
 // -----
 
-// expected-error @below {{expected true or false}}
-// expected-error @below {{failed to parse FA_ScheduleAttr parameter 'pingpong'}}
+// expected-error @below {{schedule key 'polynomial' must be a whole number between 0 and 65536, found x}}
+#schedule_c1_word = #fa.schedule<tile_q = 64, polynomial = x>
+
+// -----
+
+// expected-error @below {{schedule key 'warps' must be a whole number between 1 and 65536, found true}}
+#schedule_c1_truth = #fa.schedule<warps = true>
+
+// -----
+
+// expected-error @below {{schedule key 'tile_q' must be a whole number between 1 and 65536, found 64.0}}
+#schedule_c1_fraction = #fa.schedule<tile_q = 64.0>
+
+// -----
+
+// expected-error @below {{schedule key 'splits' must be a whole number between 1 and 65536, found "2"}}
+#schedule_c1_string = #fa.schedule<splits = "2">
+
+// -----
+
+// expected-error @below {{schedule key 'cluster' must be 1 or 2, found two}}
+#schedule_c1_cluster = #fa.schedule<cluster = two, producers = 4>
+
+// -----
+
+// No 64 bits hold it.
+// expected-error @below {{schedule key 'polynomial' must be between 0 and 65536, found 99999999999999999999}}
+#schedule_c1_digits = #fa.schedule<polynomial = 99999999999999999999>
+
+// -----
+
+// expected-error @below {{schedule key 'producers' must be 0 or 4, found -99999999999999999999}}
+#schedule_c1_negative_digits = #fa.schedule<producers = -99999999999999999999>
+
+// -----
+
+// expected-error @below {{schedule key 'pingpong' must be true or false, found 2}}
 #schedule_flag = #fa.schedule<pingpong = 2>
 
 // -----
 
-// expected-error @below {{expected one of [registers, shared] for the place of m, l and u between blocks, got: global}}
-// expected-error @below {{failed to parse FA_ScheduleAttr parameter 'state'}}
+// expected-error @below {{schedule key 'state' must be registers or shared, found global}}
 #schedule_state = #fa.schedule<state = global>
+
+// -----
+
+// expected-error @below {{schedule key 'query' must be shared or registers, found 1}}
+#schedule_query = #fa.schedule<query = 1>
+
+// -----
+
+// expected-error @below {{schedule key 'stages' must be a whole number between 1 and 65536, found}}
+#schedule_nothing = #fa.schedule<stages = >
+
+// -----
+
+// expected-error @below {{schedule key 'warps' is given twice}}
+#schedule_twice = #fa.schedule<warps = 4, stages = 2, warps = 4>
+
+// -----
+
+// expected-error @below {{unknown schedule key 'tiles', expected one of tile_q, tile_kv, warps, stages, state, splits, query, pingpong, producers, persistent, cluster, polynomial}}
+#schedule_unknown = #fa.schedule<tiles = 64>
 
 // -----
 

@@ -1,4 +1,4 @@
-//===- FAAttrs.cpp - masks and schedules as attributes ----------*- C++ -*-===//
+//===- FAAttrs.cpp - structural masks as attributes -------------*- C++ -*-===//
 //
 // Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,7 +11,6 @@
 
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Support/Limits.h"
-#include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Builders.h"
@@ -24,17 +23,6 @@ using namespace mlir::fa;
 
 #include "fa/Dialect/FA/IR/FAEnums.cpp.inc"
 #include "fa/Dialect/FA/IR/FAInterfaces.cpp.inc"
-
-namespace mlir::fa {
-/// `true` or `false`, the value of a schedule key.
-static FailureOr<std::optional<bool>> parseFlag(AsmParser &parser) {
-  SMLoc loc = parser.getCurrentLocation();
-  StringRef word;
-  if (succeeded(parser.parseOptionalKeyword(&word, {"true", "false"})))
-    return std::optional<bool>(word == "true");
-  return parser.emitError(loc) << "expected true or false", failure();
-}
-} // namespace mlir::fa
 
 #define GET_ATTRDEF_CLASSES
 #include "fa/Dialect/FA/IR/FAAttrs.cpp.inc"
@@ -211,42 +199,4 @@ KeyInterval ChunkAttr::emitKeyInterval(OpBuilder &builder, Location loc,
 DictionaryAttr ChunkAttr::getDescription() const {
   return describe(getContext(), getMnemonic(), getAlignment(),
                   {{"size", getSize()}});
-}
-
-//===----------------------------------------------------------------------===//
-// Schedule
-//===----------------------------------------------------------------------===//
-
-/// Far beyond any chip, and small enough that sizes computed from the keys
-/// cannot overflow.
-static constexpr int64_t kMaxScheduleKey = 65536;
-
-// schedule_c1
-LogicalResult ScheduleAttr::verify(
-    function_ref<InFlightDiagnostic()> emitError, std::optional<int64_t> tileQ,
-    std::optional<int64_t> tileKV, std::optional<int64_t> warps,
-    std::optional<int64_t> stages, std::optional<StateKind>,
-    std::optional<int64_t> splits, std::optional<QueryKind>,
-    std::optional<bool>, std::optional<int64_t> producers, std::optional<bool>,
-    std::optional<int64_t> cluster, std::optional<int64_t> polynomial) {
-  std::pair<StringRef, std::optional<int64_t>> keys[] = {{"tile_q", tileQ},
-                                                         {"tile_kv", tileKV},
-                                                         {"warps", warps},
-                                                         {"stages", stages},
-                                                         {"splits", splits}};
-  for (auto [name, number] : keys)
-    if (number && (*number < 1 || *number > kMaxScheduleKey))
-      return emitError() << "schedule key '" << name
-                         << "' must be between 1 and " << kMaxScheduleKey
-                         << ", found " << *number;
-  if (producers && *producers != 0 && *producers != kWarpsPerWarpgroup)
-    return emitError() << "schedule key 'producers' must be 0 or "
-                       << kWarpsPerWarpgroup << ", found " << *producers;
-  if (cluster && *cluster != 1 && *cluster != 2)
-    return emitError() << "schedule key 'cluster' must be 1 or 2, found "
-                       << *cluster;
-  if (polynomial && (*polynomial < 0 || *polynomial > kMaxScheduleKey))
-    return emitError() << "schedule key 'polynomial' must be between 0 and "
-                       << kMaxScheduleKey << ", found " << *polynomial;
-  return success();
 }

@@ -78,11 +78,6 @@ def FA_ChunkAttr : FA_Mask<"Chunk", "chunk"> {
 
 class FA_Key<string type> : OptionalParameter<"std::optional<" # type # ">">;
 
-def FA_Flag : OptionalParameter<"std::optional<bool>"> {
-  let parser = "::mlir::fa::parseFlag($_parser)";
-  let printer = "$_printer << (*$_self ? \"true\" : \"false\")";
-}
-
 def FA_ScheduleAttr : FA_Attr<"Schedule", "schedule"> {
   let summary = "how a kernel is laid out; what is absent is chosen";
   let description = [{
@@ -107,10 +102,12 @@ def FA_ScheduleAttr : FA_Attr<"Schedule", "schedule"> {
                         FA_Key<"::mlir::fa::StateKind">:$state,
                         FA_Key<"int64_t">:$splits,
                         FA_Key<"::mlir::fa::QueryKind">:$query,
-                        FA_Flag:$pingpong, FA_Key<"int64_t">:$producers,
-                        FA_Flag:$persistent, FA_Key<"int64_t">:$cluster,
+                        FA_Key<"bool">:$pingpong,
+                        FA_Key<"int64_t">:$producers,
+                        FA_Key<"bool">:$persistent, FA_Key<"int64_t">:$cluster,
                         FA_Key<"int64_t">:$polynomial);
-  let assemblyFormat = "`<` struct(params) `>`";
+  // Written out, so that a refusal names the key and what it takes.
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

@@ -1,0 +1,219 @@
+//===- FASchedule.cpp - schedules as attributes -----------------*- C++ -*-===//
+//
+// Part of FA-MLIR, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The syntax of #fa.schedule and what its keys take. What fits a chip is none
+// of this file's business: see SelectSchedule.cpp.
+//===----------------------------------------------------------------------===//
+
+#include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Target/TargetInfo.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::fa;
+
+/// Far beyond any chip, and small enough that sizes computed from the keys
+/// cannot overflow.
+static constexpr int64_t kMaxScheduleKey = 65536;
+
+namespace {
+/// The numbers that a key takes: from `first` to `last`, or one of the two.
+struct KeyNumbers {
+  int64_t first, last;
+  bool isEither = false;
+
+  bool contain(int64_t number) const {
+    return isEither ? number == first || number == last
+                    : number >= first && number <= last;
+  }
+  std::string str() const {
+    auto [opening, joint] =
+        isEither ? std::pair("", " or ") : std::pair("between ", " and ");
+    return opening + std::to_string(first) + joint + std::to_string(last);
+  }
+};
+
+/// The keys of a schedule: their names, their order and what they take.
+struct ScheduleKeys {
+  std::optional<int64_t> tileQ, tileKV, warps, stages;
+  std::optional<StateKind> state;
+  std::optional<int64_t> splits;
+  std::optional<QueryKind> query;
+  std::optional<bool> pingpong;
+  std::optional<int64_t> producers;
+  std::optional<bool> persistent;
+  std::optional<int64_t> cluster, polynomial;
+
+  /// Calls `visit(name, key)`, and `visit(name, key, numbers)` of a number.
+  template <typename Visit> void forEach(Visit visit) {
+    constexpr KeyNumbers kAny{1, kMaxScheduleKey};
+    visit("tile_q", tileQ, kAny);
+    visit("tile_kv", tileKV, kAny);
+    visit("warps", warps, kAny);
+    visit("stages", stages, kAny);
+    visit("state", state);
+    visit("splits", splits, kAny);
+    visit("query", query);
+    visit("pingpong", pingpong);
+    visit("producers", producers,
+          KeyNumbers{0, kWarpsPerWarpgroup, /*isEither=*/true});
+    visit("persistent", persistent);
+    visit("cluster", cluster, KeyNumbers{1, 2, /*isEither=*/true});
+    visit("polynomial", polynomial, KeyNumbers{0, kMaxScheduleKey});
+  }
+};
+
+/// Reads what stands behind `KEY =`.
+class KeyReader {
+public:
+  KeyReader(AsmParser &parser, StringRef name)
+      : parser(parser), name(name), loc(parser.getCurrentLocation()),
+        text(StringRef(loc.getPointer()).take_until([](char c) {
+          return llvm::isSpace(c) || c == ',' || c == '>';
+        })) {}
+
+  ParseResult read(std::optional<int64_t> &key, const KeyNumbers &accepted) {
+    APInt number;
+    if (!isNumber())
+      return refuse((accepted.isEither ? "" : "a whole number ") +
+                    accepted.str());
+    if (!parser.parseOptionalInteger(number).has_value() ||
+        number.getSignificantBits() > 64 ||
+        !accepted.contain(number.getSExtValue()))
+      return refuse(accepted.str());
+    key = number.getSExtValue();
+    return success();
+  }
+  ParseResult read(std::optional<StateKind> &key) {
+    key = symbolizeEnum<StateKind>(readWord());
+    return key ? success() : refuse("registers or shared");
+  }
+  ParseResult read(std::optional<QueryKind> &key) {
+    key = symbolizeEnum<QueryKind>(readWord());
+    return key ? success() : refuse("shared or registers");
+  }
+  ParseResult read(std::optional<bool> &key) {
+    StringRef word = readWord();
+    key = word == "true";
+    return *key || word == "false" ? success() : refuse("true or false");
+  }
+
+private:
+  /// Whether the text is one number; the parser takes `true` for 1 as well, and
+  /// the beginning of 1x.
+  bool isNumber() const {
+    StringRef digits = text;
+    digits.consume_front("-");
+    APInt number;
+    return !digits.getAsInteger(digits.starts_with("0x") ? 0 : 10, number);
+  }
+  /// Empty where there is none.
+  StringRef readWord() {
+    StringRef word;
+    (void)parser.parseOptionalKeyword(&word);
+    return word;
+  }
+
+  ParseResult refuse(const Twine &accepted) {
+    return parser.emitError(loc) << "schedule key '" << name << "' must be "
+                                 << accepted << ", found " << text;
+  }
+
+  AsmParser &parser;
+  StringRef name;
+  SMLoc loc;
+  StringRef text; ///< what there is, whatever a parser makes of it
+};
+} // namespace
+
+/// One `KEY = VALUE` of those that are not given yet.
+static ParseResult parseKey(AsmParser &parser, ScheduleKeys &keys) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  if (parser.parseKeyword(&name))
+    return failure();
+  auto read = [&](auto &key, auto... accepted) -> ParseResult {
+    if (key)
+      return parser.emitError(loc)
+             << "schedule key '" << name << "' is given twice";
+    if (parser.parseEqual())
+      return failure();
+    return KeyReader(parser, name).read(key, accepted...);
+  };
+  std::optional<ParseResult> result;
+  SmallVector<StringRef> names;
+  keys.forEach([&](StringRef known, auto &key, auto... accepted) {
+    names.push_back(known);
+    if (known == name)
+      result = read(key, accepted...);
+  });
+  if (result)
+    return *result;
+  return parser.emitError(loc)
+         << "unknown schedule key '" << name << "', expected one of "
+         << llvm::join(names, ", ");
+}
+
+Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  ScheduleKeys keys;
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     [&] { return parseKey(parser, keys); }))
+    return {};
+  return parser.getChecked<ScheduleAttr>(
+      loc, parser.getContext(), keys.tileQ, keys.tileKV, keys.warps,
+      keys.stages, keys.state, keys.splits, keys.query, keys.pingpong,
+      keys.producers, keys.persistent, keys.cluster, keys.polynomial);
+}
+
+static void printValue(AsmPrinter &printer, bool flag) {
+  printer << (flag ? "true" : "false");
+}
+static void printValue(AsmPrinter &printer, int64_t number) {
+  printer << number;
+}
+template <typename Enum>
+static void printValue(AsmPrinter &printer, Enum kind) {
+  printer << stringifyEnum(kind);
+}
+
+void ScheduleAttr::print(AsmPrinter &printer) const {
+  ScheduleKeys keys{getTileQ(),      getTileKv(),   getWarps(),
+                    getStages(),     getState(),    getSplits(),
+                    getQuery(),      getPingpong(), getProducers(),
+                    getPersistent(), getCluster(),  getPolynomial()};
+  StringRef before = "<";
+  keys.forEach([&](StringRef name, auto &key, auto...) {
+    if (!key)
+      return;
+    printer << std::exchange(before, ", ") << name << " = ";
+    printValue(printer, *key);
+  });
+  printer << (before == "<" ? "<>" : ">");
+}
+
+// schedule_c1
+LogicalResult ScheduleAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, std::optional<int64_t> tileQ,
+    std::optional<int64_t> tileKV, std::optional<int64_t> warps,
+    std::optional<int64_t> stages, std::optional<StateKind> state,
+    std::optional<int64_t> splits, std::optional<QueryKind> query,
+    std::optional<bool> pingpong, std::optional<int64_t> producers,
+    std::optional<bool> persistent, std::optional<int64_t> cluster,
+    std::optional<int64_t> polynomial) {
+  ScheduleKeys keys{tileQ,     tileKV,     warps,   stages,
+                    state,     splits,     query,   pingpong,
+                    producers, persistent, cluster, polynomial};
+  LogicalResult result = success();
+  keys.forEach([&](StringRef name, auto &key, const auto &...accepted) {
+    if constexpr (sizeof...(accepted) == 1)
+      if (const KeyNumbers &numbers = (accepted, ...);
+          succeeded(result) && key && !numbers.contain(*key))
+        result = emitError() << "schedule key '" << name << "' must be "
+                             << numbers.str() << ", found " << *key;
+  });
+  return result;
+}

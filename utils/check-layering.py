@@ -135,11 +135,16 @@ LAYERS = {
     "Plugin": Layer(("Support",) + COMPILER, MLIR),
 }
 
-# What passes do not ask of the op: a clause is read, and noted for the manifest,
-# in two files; from there scores, visibility and the end of a row have it. What
-# it takes of a lane is a table in a third.
+# What passes do not ask of the op: a clause is noted for the manifest, and read
+# where the tile program is begun and where scores are defined; visibility and the
+# end of a row have it from there. What it takes of a lane is a table of its own.
 PASSES = ("Analysis", "Dialect/FA/Transforms", "GPU", "Conversion", "Pipelines")
-KNOW_CLAUSES = ("AttentionFacts.cpp", "AttentionTiler.cpp", "ClauseRegisters.cpp")
+KNOW_CLAUSES = (
+    "AttentionFacts.cpp",
+    "AttentionTiler.cpp",
+    "ClauseRegisters.cpp",
+    "Scores.cpp",
+)
 CLAUSE = re.compile(
     r"\b(?:(?:Causal|Window|Chunk)Attr\b|has(?:Score|Visible)\(|get(?:MaskAttrs|"
     r"Softcap|Bias|Alibi|Sink|Score|Visible|Dropout|Seed|QSegments|KvSegments|"

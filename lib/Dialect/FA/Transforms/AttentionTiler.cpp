@@ -266,16 +266,15 @@ void AttentionTiler::emitPlanes(BlockContext &block,
     block.visibility.elements.plane = emitPlane(
         views.mask, block.batch, block.head, fold(views.queries), keys);
   if (views.bias)
-    block.clauses.biasPlane = emitPlane(views.bias, block.batch, block.head,
-                                        fold(views.queries), keys);
+    block.biasPlane = emitPlane(views.bias, block.batch, block.head,
+                                fold(views.queries), keys);
   block.queryTile = emitQueryTile(block, b.index(0), paddedD);
   restrictToPairs(block);
 }
 
 /// Full blocks read what scores have for themselves two keys at a time.
 void AttentionTiler::restrictToPairs(BlockContext &block) {
-  for (Value operand :
-       {block.clauses.biasPlane, block.visibility.elements.plane})
+  for (Value operand : {block.biasPlane, block.visibility.elements.plane})
     if (operand)
       restrictFullBlocks(b, block.visibility,
                          b.create<PairsAlignedOp>(b.getI1Type(), operand));
@@ -320,69 +319,14 @@ Value AttentionTiler::emitQueryTile(const BlockContext &block, Value column,
                               ValueRange{block.firstRow, column});
 }
 
-/// Dividing a slope by a factor of this size or more does not leave the range
-/// of f32 in any model.
-static constexpr double kLeastDivisor = 0x1p-10;
-
-/// The largest softcap c for which 2 c 2^-23 is less than a log-sum-exp may be
-/// wrong by (fa/Reference/Tolerance.h).
-static constexpr double kLargestShortSoftcap = 64.0;
-
-/// A slope that is finite stays so: times a distance of 0 it is nothing.
-static Value emitDivided(TileBuilder &b, Value slope, double divisor) {
-  Value quotient =
-      b.create<arith::MulFOp>(slope, b.f32(static_cast<float>(1.0 / divisor)));
-  if (divisor >= 1.0)
-    return quotient;
-  constexpr float kLargest = std::numeric_limits<float>::max();
-  Value bounded = b.create<arith::MaxNumFOp>(quotient, b.f32(-kLargest));
-  bounded = b.create<arith::MinNumFOp>(bounded, b.f32(kLargest));
-  Value isFinite = b.create<arith::CmpFOp>(
-      arith::CmpFPredicate::OLT, b.create<math::AbsFOp>(slope),
-      b.f32(std::numeric_limits<float>::infinity()));
-  return b.create<arith::SelectOp>(isFinite, bounded, quotient);
-}
-
 /// The clauses of the score, with what they read of this head and batch.
-ScoreClauses AttentionTiler::emitScoreClauses(const BlockContext &block,
-                                              const SequenceLengths &lengths) {
-  ScoreClauses clauses = block.clauses;
-  std::optional<double> scale = op.getStaticScale(), left = scale;
+ScoreClauses AttentionTiler::emitClauses(const BlockContext &block,
+                                         const SequenceLengths &lengths) {
+  RegionClause region;
   if (op.hasScore())
-    clauses.region = getRegion(op.getScore(), block);
-  if (op.getSoftcapAttr()) {
-    clauses.softcap = op.getSoftcapAttr().getValueAsDouble();
-    clauses.isShortSoftcap =
-        *clauses.softcap <= kLargestShortSoftcap &&
-        !getElementTypeOrSelf(op.getQuery().getType()).isF32();
-    left = clauses.getSoftcapUnit();
-  }
-  bool mayDivide = left && std::abs(*left) >= kLeastDivisor;
-  bool mustDivide = clauses.softcap || op.getAlibi();
-  clauses.isScaleLeft =
-      !clauses.region && !clauses.biasPlane && (mayDivide || !mustDivide);
-  clauses.scale = clauses.isScaleLeft
-                      ? emitScoreScale(b, left, op.getScaleOperand())
-                      : emitScoreScale(b, 1.0, Value());
-  // What regions and biases give may come near the end of f32 on purpose.
-  auto bias = dyn_cast_or_null<MemRefType>(
-      clauses.biasPlane ? clauses.biasPlane.getType() : Type());
-  clauses.scale.isBounded =
-      clauses.region || (bias && !bias.getElementType().isF16());
-  if (clauses.softcap || !clauses.isScaleLeft)
-    clauses.multiplier =
-        scale ? b.f32(static_cast<float>(*scale)) : op.getScaleOperand();
-  if (!op.getAlibi())
-    return clauses;
-  clauses.slope = b.create<memref::LoadOp>(op.getAlibi(), block.head);
-  if (clauses.isScaleLeft)
-    clauses.slope = emitDivided(b, clauses.slope, std::abs(*left));
-  clauses.firstRow = b.toI32(block.firstRow);
-  if (op.getAlibiAlignment() == Alignment::BottomRight)
-    clauses.firstRow = b.createOrFold<arith::AddIOp>(
-        clauses.firstRow,
-        b.createOrFold<arith::SubIOp>(lengths.keys, lengths.queries));
-  return clauses;
+    region = getRegion(op.getScore(), block);
+  return emitScoreClauses(b, op, region, block.biasPlane, block.head,
+                          block.firstRow, lengths);
 }
 
 /// r of each row, from `max` of what the scores say.
@@ -461,7 +405,7 @@ BlockVisibility AttentionTiler::emitBlock(Value batch, Value head,
   }
   emitPlanes(block, lengths);
   emitState(block);
-  block.clauses = emitScoreClauses(block, lengths);
+  block.clauses = emitClauses(block, lengths);
   if (FloatAttr dropout = op.getDropoutAttr();
       dropout && dropout.getValueAsDouble() > 0)
     block.dropout = {dropout.getValueAsDouble(), op.getSeed(), batch, head};

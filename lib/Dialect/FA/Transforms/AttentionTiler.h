@@ -47,6 +47,7 @@ struct BlockContext {
   OpFoldResult queries;       ///< rows of Q that are read
   Value queryTile;            ///< vector<tile_q x D>
   Value keyPlane, valuePlane; ///< of this head, [keys, D]
+  Value biasPlane;            ///< [Sq, keys]; null without bias
   Value max, sum, acc;        ///< m, l, u in workgroup memory
   BlockVisibility visibility;
   ScoreClauses clauses;
@@ -90,8 +91,8 @@ private:
   SequenceLengths emitLengths(Value batch);
   Value emitLength(Value lengths, Value batch, const Extent &extent);
   Value emitKVHead(Value head);
-  ScoreClauses emitScoreClauses(const BlockContext &block,
-                                const SequenceLengths &lengths);
+  ScoreClauses emitClauses(const BlockContext &block,
+                           const SequenceLengths &lengths);
   RegionClause getRegion(Region &region, const BlockContext &block);
   ElementMasks emitElementMasks(const BlockContext &block,
                                 const SequenceLengths &lengths);

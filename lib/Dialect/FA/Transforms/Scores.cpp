@@ -7,10 +7,87 @@
 
 #include "Scores.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::fa;
+
+//===----------------------------------------------------------------------===//
+// The clauses of a block of rows
+//===----------------------------------------------------------------------===//
+
+/// Dividing a slope by a factor of this size or more does not leave the range
+/// of f32 in any model.
+static constexpr double kLeastDivisor = 0x1p-10;
+
+/// The largest softcap c for which 2 c 2^-23 is less than a log-sum-exp may be
+/// wrong by (fa/Reference/Tolerance.h).
+static constexpr double kLargestShortSoftcap = 64.0;
+
+/// A slope that is finite stays so: times a distance of 0 it is nothing.
+static Value emitDivided(TileBuilder &b, Value slope, double divisor) {
+  Value quotient =
+      b.create<arith::MulFOp>(slope, b.f32(static_cast<float>(1.0 / divisor)));
+  if (divisor >= 1.0)
+    return quotient;
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  Value bounded = b.create<arith::MaxNumFOp>(quotient, b.f32(-kLargest));
+  bounded = b.create<arith::MinNumFOp>(bounded, b.f32(kLargest));
+  Value isFinite = b.create<arith::CmpFOp>(
+      arith::CmpFPredicate::OLT, b.create<math::AbsFOp>(slope),
+      b.f32(std::numeric_limits<float>::infinity()));
+  return b.create<arith::SelectOp>(isFinite, bounded, quotient);
+}
+
+ScoreClauses mlir::fa::emitScoreClauses(TileBuilder &b, AttentionOp op,
+                                        const RegionClause &region,
+                                        Value biasPlane, Value head,
+                                        Value firstRow,
+                                        const SequenceLengths &lengths) {
+  ScoreClauses clauses;
+  std::optional<double> scale = op.getStaticScale(), left = scale;
+  clauses.region = region;
+  clauses.biasPlane = biasPlane;
+  if (op.getSoftcapAttr()) {
+    clauses.softcap = op.getSoftcapAttr().getValueAsDouble();
+    clauses.isShortSoftcap =
+        *clauses.softcap <= kLargestShortSoftcap &&
+        !getElementTypeOrSelf(op.getQuery().getType()).isF32();
+    left = clauses.getSoftcapUnit();
+  }
+  bool mayDivide = left && std::abs(*left) >= kLeastDivisor;
+  bool mustDivide = clauses.softcap || op.getAlibi();
+  clauses.isScaleLeft =
+      !clauses.region && !clauses.biasPlane && (mayDivide || !mustDivide);
+  clauses.scale = clauses.isScaleLeft
+                      ? emitScoreScale(b, left, op.getScaleOperand())
+                      : emitScoreScale(b, 1.0, Value());
+  // What regions and biases give may come near the end of f32 on purpose.
+  auto bias = dyn_cast_or_null<MemRefType>(
+      clauses.biasPlane ? clauses.biasPlane.getType() : Type());
+  clauses.scale.isBounded =
+      clauses.region || (bias && !bias.getElementType().isF16());
+  if (clauses.softcap || !clauses.isScaleLeft)
+    clauses.multiplier =
+        scale ? b.f32(static_cast<float>(*scale)) : op.getScaleOperand();
+  if (!op.getAlibi())
+    return clauses;
+  clauses.slope = b.create<memref::LoadOp>(op.getAlibi(), head);
+  if (clauses.isScaleLeft)
+    clauses.slope = emitDivided(b, clauses.slope, std::abs(*left));
+  clauses.firstRow = b.toI32(firstRow);
+  if (op.getAlibiAlignment() == Alignment::BottomRight)
+    clauses.firstRow = b.createOrFold<arith::AddIOp>(
+        clauses.firstRow,
+        b.createOrFold<arith::SubIOp>(lengths.keys, lengths.queries));
+  return clauses;
+}
+
+//===----------------------------------------------------------------------===//
+// The scores of a site
+//===----------------------------------------------------------------------===//
 
 /// i + offset - key of each row, as f32: exact up to 2^24, beyond which a
 /// rounding is as small beside the distance as that of any product.

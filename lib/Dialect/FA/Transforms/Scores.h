@@ -28,6 +28,7 @@
 #include "OnlineSoftmax.h"
 #include "Regions.h"
 #include "ScoreSite.h"
+#include "Visibility.h"
 
 namespace mlir::fa {
 
@@ -54,6 +55,14 @@ struct ScoreClauses {
   /// What every score lacks of x, in natural units. Regions are given x itself.
   double getRest() const { return isShortSoftcap && !region ? *softcap : 0.0; }
 };
+
+/// Emits the clauses of `op`, with what they read of head `head` for the rows
+/// from `firstRow` on; both are index. `region` and `biasPlane` are null where
+/// the op has no such clause.
+ScoreClauses emitScoreClauses(TileBuilder &b, AttentionOp op,
+                              const RegionClause &region, Value biasPlane,
+                              Value head, Value firstRow,
+                              const SequenceLengths &lengths);
 
 /// Emits x of the `products` that lie at `site`.
 Value emitScores(TileBuilder &b, const ScoreClauses &clauses, Value products,

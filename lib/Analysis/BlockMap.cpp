@@ -176,11 +176,10 @@ std::optional<int64_t> IntegerEvaluator::elementOf(Value memref) {
   auto role = operand ? operand.getAs<StringAttr>("role") : StringAttr();
   if (!role)
     return std::nullopt;
-  bool isGiven = given.contains(role.getValue());
-  if (!isGiven && role == "q_lengths")
-    return extentOf("Sq");
-  if (!isGiven && role == "kv_lengths")
-    return extentOf("Sk");
+  // Lengths that are not given are those of whole sequences.
+  auto shortened = operand.getAs<StringAttr>("shortens");
+  if (shortened && !given.contains(role.getValue()))
+    return extentOf(shortened.getValue());
   return numberOf(role.getValue());
 }
 

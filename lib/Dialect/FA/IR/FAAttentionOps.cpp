@@ -122,9 +122,11 @@ static SmallVector<StringRef, 4> broadcastNames(Value operand) {
 
 SmallVector<AttentionOperand> AttentionOp::getShapedOperands() {
   SmallVector<AttentionOperand> operands;
-  auto add = [&](StringRef role, Value value, ArrayRef<StringRef> dims) {
+  auto add = [&](StringRef role, Value value, ArrayRef<StringRef> dims,
+                 StringRef shortens = "") {
     if (value)
-      operands.push_back({role, value, SmallVector<StringRef, 4>(dims)});
+      operands.push_back(
+          {role, value, SmallVector<StringRef, 4>(dims), shortens});
   };
   bool isBSHD = getLayoutKind() == Layout::BSHD;
   auto queryDims = [&](StringRef feature) -> SmallVector<StringRef, 4> {
@@ -152,8 +154,8 @@ SmallVector<AttentionOperand> AttentionOp::getShapedOperands() {
     add("mask", mask, broadcastNames(mask));
   add("alibi", getAlibi(), {"Hq"});
   add("sink", getSink(), {"Hq"});
-  add("q_lengths", getQLengths(), {"B"});
-  add("kv_lengths", getKvLengths(), {"B"});
+  add("q_lengths", getQLengths(), {"B"}, /*shortens=*/"Sq");
+  add("kv_lengths", getKvLengths(), {"B"}, /*shortens=*/"Sk");
   add("q_segments", getQSegments(), {"B", "Sq"});
   add("kv_segments", getKvSegments(), {"B", "Sk"});
   add("q_scales", getQScales(), {"B", "Hkv"});

@@ -112,8 +112,8 @@ static std::string printType(Type type) {
 static DictionaryAttr describeOperand(Builder &b, StringRef role,
                                       StringRef kind, Type type,
                                       ArrayRef<StringRef> dims,
-                                      ArrayRef<Attribute> also,
-                                      bool broadcasts) {
+                                      ArrayRef<Attribute> also, bool broadcasts,
+                                      StringRef shortens) {
   SmallVector<NamedAttribute> facts = {
       b.getNamedAttr("role", b.getStringAttr(role)),
       b.getNamedAttr("kind", b.getStringAttr(kind)),
@@ -124,6 +124,8 @@ static DictionaryAttr describeOperand(Builder &b, StringRef role,
   // Its extents may be 1 where those of the same names are more.
   if (broadcasts)
     facts.push_back(b.getNamedAttr("broadcasts", b.getUnitAttr()));
+  if (!shortens.empty())
+    facts.push_back(b.getNamedAttr("shortens", b.getStringAttr(shortens)));
   return b.getDictionaryAttr(facts);
 }
 
@@ -218,7 +220,8 @@ static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {
         llvm::is_contained({op.getMask(), op.getBias()}, operand->value);
     result.push_back(describeOperand(
         b, role, kind, argument.getType(), dims,
-        describeFurtherRoles(b, argument, operand, operands), broadcasts));
+        describeFurtherRoles(b, argument, operand, operands), broadcasts,
+        operand != operands.end() ? operand->shortens : ""));
   }
   return b.getArrayAttr(result);
 }

@@ -52,10 +52,12 @@ struct AttentionDims {
 /// An operand with a shape. `dims` names each dimension in its own order by
 /// B, Hq, Hkv, Sq, Sk, D, Dv, Tq, Tk, pages and, where no such extent is
 /// meant, "B+1", "page_size", "table"; a dimension that is broadcast is "1".
+/// `shortens` names the extent of which the elements are a beginning.
 struct AttentionOperand {
   StringRef role;
   Value value;
   SmallVector<StringRef, 4> dims;
+  StringRef shortens = "";
   ShapedType getType() const { return cast<ShapedType>(value.getType()); }
 };
 

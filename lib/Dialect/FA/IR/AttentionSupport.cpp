@@ -163,16 +163,6 @@ static bool isRegionType(Type type) {
          type.isInteger(64);
 }
 
-/// Numbers of the host's size lie in no array.
-static LogicalResult checkTable(Operation &read, StringRef region) {
-  if (!isa<memref::LoadOp, tensor::ExtractOp>(read) ||
-      !isa<IndexType>(read.getResult(0).getType()))
-    return success();
-  return read.emitOpError("in the ")
-         << region << " region reads a table of index, which is not supported "
-         << "yet; supported are tables of f32, f16, bf16, i1, i32 and i64";
-}
-
 /// What is divided by a constant of 0 has no value, nor has the quotient that
 /// no number of its type is.
 static LogicalResult checkDivisor(Operation &op, StringRef region) {
@@ -219,7 +209,7 @@ static LogicalResult checkRegion(AttentionOp op, StringRef name,
   for (Operation &inner : region.front().without_terminator()) {
     if (getRegionOpName(&inner).empty())
       return refuseOp(inner, name);
-    if (failed(checkTable(inner, name)) || failed(checkDivisor(inner, name)))
+    if (failed(checkDivisor(inner, name)))
       return failure();
     for (Type type : inner.getResultTypes())
       if (!isRegionType(type))

@@ -8,9 +8,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "fa/Dialect/FA/IR/FADialect.h"
+#include "fa/Support/Schedule.h"
 #include "fa/Target/TargetInfo.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -36,33 +38,31 @@ struct KeyNumbers {
   }
 };
 
-/// The keys of a schedule: their names, their order and what they take.
-struct ScheduleKeys {
-  std::optional<int64_t> tileQ, tileKV, warps, stages;
-  std::optional<StateKind> state;
-  std::optional<int64_t> splits;
-  std::optional<QueryKind> query;
-  std::optional<bool> pingpong;
-  std::optional<int64_t> producers;
-  std::optional<bool> persistent;
-  std::optional<int64_t> cluster, polynomial;
+/// The numbers of this key.
+KeyNumbers getAccepted(StringRef name) {
+  return llvm::StringSwitch<KeyNumbers>(name)
+      .Case("producers", {0, kWarpsPerWarpgroup, /*isEither=*/true})
+      .Case("cluster", {1, 2, /*isEither=*/true})
+      .Case("polynomial", {0, kMaxScheduleKey})
+      .Default({1, kMaxScheduleKey});
+}
 
-  /// Calls `visit(name, key)`, and `visit(name, key, numbers)` of a number.
+/// The attribute's parameters, in their order.
+struct ScheduleKeys {
+#define FA_SCHEDULE_NUMBER(key, member, ...) std::optional<int64_t> member;
+#define FA_SCHEDULE_WORD(key, member, accessor, ...)                           \
+  std::optional<accessor##Kind> member;
+#define FA_SCHEDULE_FLAG(key, member, ...) std::optional<bool> member;
+  FA_SCHEDULE_KEYS(FA_SCHEDULE_NUMBER, FA_SCHEDULE_WORD, FA_SCHEDULE_FLAG)
+#undef FA_SCHEDULE_NUMBER
+#undef FA_SCHEDULE_WORD
+#undef FA_SCHEDULE_FLAG
+
+  /// Calls `visit` with the name and the value of each key.
   template <typename Visit> void forEach(Visit visit) {
-    constexpr KeyNumbers kAny{1, kMaxScheduleKey};
-    visit("tile_q", tileQ, kAny);
-    visit("tile_kv", tileKV, kAny);
-    visit("warps", warps, kAny);
-    visit("stages", stages, kAny);
-    visit("state", state);
-    visit("splits", splits, kAny);
-    visit("query", query);
-    visit("pingpong", pingpong);
-    visit("producers", producers,
-          KeyNumbers{0, kWarpsPerWarpgroup, /*isEither=*/true});
-    visit("persistent", persistent);
-    visit("cluster", cluster, KeyNumbers{1, 2, /*isEither=*/true});
-    visit("polynomial", polynomial, KeyNumbers{0, kMaxScheduleKey});
+#define FA_SCHEDULE_VISIT(key, member, ...) visit(#key, member);
+    FA_SCHEDULE_KEYS(FA_SCHEDULE_VISIT, FA_SCHEDULE_VISIT, FA_SCHEDULE_VISIT)
+#undef FA_SCHEDULE_VISIT
   }
 };
 
@@ -75,7 +75,8 @@ public:
           return llvm::isSpace(c) || c == ',' || c == '>';
         })) {}
 
-  ParseResult read(std::optional<int64_t> &key, const KeyNumbers &accepted) {
+  ParseResult read(std::optional<int64_t> &key) {
+    KeyNumbers accepted = getAccepted(name);
     APInt number;
     if (!isNumber())
       return refuse((accepted.isEither ? "" : "a whole number ") +
@@ -135,20 +136,20 @@ static ParseResult parseKey(AsmParser &parser, ScheduleKeys &keys) {
   StringRef name;
   if (parser.parseKeyword(&name))
     return failure();
-  auto read = [&](auto &key, auto... accepted) -> ParseResult {
+  auto read = [&](auto &key) -> ParseResult {
     if (key)
       return parser.emitError(loc)
              << "schedule key '" << name << "' is given twice";
     if (parser.parseEqual())
       return failure();
-    return KeyReader(parser, name).read(key, accepted...);
+    return KeyReader(parser, name).read(key);
   };
   std::optional<ParseResult> result;
   SmallVector<StringRef> names;
-  keys.forEach([&](StringRef known, auto &key, auto... accepted) {
+  keys.forEach([&](StringRef known, auto &key) {
     names.push_back(known);
     if (known == name)
-      result = read(key, accepted...);
+      result = read(key);
   });
   if (result)
     return *result;
@@ -163,10 +164,11 @@ Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      [&] { return parseKey(parser, keys); }))
     return {};
+#define FA_SCHEDULE_MEMBER(key, member, ...) , keys.member
   return parser.getChecked<ScheduleAttr>(
-      loc, parser.getContext(), keys.tileQ, keys.tileKV, keys.warps,
-      keys.stages, keys.state, keys.splits, keys.query, keys.pingpong,
-      keys.producers, keys.persistent, keys.cluster, keys.polynomial);
+      loc, parser.getContext() FA_SCHEDULE_KEYS(
+               FA_SCHEDULE_MEMBER, FA_SCHEDULE_MEMBER, FA_SCHEDULE_MEMBER));
+#undef FA_SCHEDULE_MEMBER
 }
 
 static void printValue(AsmPrinter &printer, bool flag) {
@@ -181,12 +183,12 @@ static void printValue(AsmPrinter &printer, Enum kind) {
 }
 
 void ScheduleAttr::print(AsmPrinter &printer) const {
-  ScheduleKeys keys{getTileQ(),      getTileKv(),   getWarps(),
-                    getStages(),     getState(),    getSplits(),
-                    getQuery(),      getPingpong(), getProducers(),
-                    getPersistent(), getCluster(),  getPolynomial()};
+#define FA_SCHEDULE_GET(key, member, accessor, ...) get##accessor(),
+  ScheduleKeys keys{
+      FA_SCHEDULE_KEYS(FA_SCHEDULE_GET, FA_SCHEDULE_GET, FA_SCHEDULE_GET)};
+#undef FA_SCHEDULE_GET
   StringRef before = "<";
-  keys.forEach([&](StringRef name, auto &key, auto...) {
+  keys.forEach([&](StringRef name, auto &key) {
     if (!key)
       return;
     printer << std::exchange(before, ", ") << name << " = ";
@@ -208,12 +210,12 @@ LogicalResult ScheduleAttr::verify(
                     state,     splits,     query,   pingpong,
                     producers, persistent, cluster, polynomial};
   LogicalResult result = success();
-  keys.forEach([&](StringRef name, auto &key, const auto &...accepted) {
-    if constexpr (sizeof...(accepted) == 1)
-      if (const KeyNumbers &numbers = (accepted, ...);
-          succeeded(result) && key && !numbers.contain(*key))
+  keys.forEach([&](StringRef name, auto &key) {
+    if constexpr (std::is_same_v<decltype(key), std::optional<int64_t> &>)
+      if (KeyNumbers accepted = getAccepted(name);
+          succeeded(result) && key && !accepted.contain(*key))
         result = emitError() << "schedule key '" << name << "' must be "
-                             << numbers.str() << ", found " << *key;
+                             << accepted.str() << ", found " << *key;
   });
   return result;
 }

@@ -81,7 +81,7 @@ static const ClauseRow kRows[] = {
 };
 
 /// Bounds of rows beside addresses of the other blocks' barriers.
-static constexpr int64_t kClusterRegisters = 8;
+static const TakenBeside kInCluster = {{}, {-8, 0, 0, 0.25}, {}};
 
 int64_t mlir::fa::getClauseRegisters(AttentionOp op, const LaneShare &share) {
   bool isBounded = !op.getMaskAttrs().empty();
@@ -89,6 +89,7 @@ int64_t mlir::fa::getClauseRegisters(AttentionOp op, const LaneShare &share) {
   for (const ClauseRow &row : kRows)
     if (row.isUsed(op))
       most = std::max(most, (isBounded ? row.bounded : row.alone).of(share));
-  return static_cast<int64_t>(std::ceil(most)) +
-         (isBounded && share.isInCluster ? kClusterRegisters : 0);
+  if (isBounded && share.isInCluster)
+    most += std::max(kInCluster.of(share), 0.0);
+  return static_cast<int64_t>(std::ceil(most));
 }

@@ -19,8 +19,8 @@ inline constexpr llvm::StringLiteral kTargetAttr = "fa.target";
 
 /// Function: an array of dictionaries {role, kind, type, dims}, one for each
 /// argument, inputs first, then the results; `also` lists {role, dims} of its
-/// further roles, `broadcasts` marks a bias or mask, `shortens` names the extent
-/// of which lengths are a beginning. Set by the tile stage.
+/// further roles, `broadcasts` marks a bias or mask, `shortens` names the
+/// extent of which lengths are a beginning. Set by the tile stage.
 inline constexpr llvm::StringLiteral kOperandsAttr = "fa.operands";
 
 /// Function: a dictionary {scale, softcap, score, masks, visible, dropout,

@@ -153,7 +153,8 @@ template <typename T> uint32_t dispatch(int op, const T *x, const T *y) {
     CASE(15)
     CASE(16)
 #undef CASE
-        default : return compareAll<T, 17>(x, y);
+  default:
+    return compareAll<T, 17>(x, y);
   }
 }
 

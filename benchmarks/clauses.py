@@ -12,7 +12,7 @@ spills; on both targets, with the schedule that the compiler picks.
                [--no-loops]
 
 Counted in the loop for full blocks, by what machine code has beyond the kernel
-without a clause. Each clause beside a causal mask, and each of wide heads, is
+without a clause. Each clause beside causal masks, and each of wide heads, is
 asked for spills and ptxas' warnings alone; --no-loops asks all for these alone,
 and ends with 1 where one is outside of its limit. No GPU. docs/Benchmarks.md says
 what each figure means.
@@ -75,29 +75,34 @@ CLAUSES = [
 ]
 
 
-CAUSAL = "#fa.causal<top_left>"
+# What a clause stands beside, by its name in a row.
+MASKS = {
+    "": "",
+    "causal + ": "#fa.causal<top_left>",
+    "bottom-right causal + ": "#fa.causal<bottom_right>",
+}
 
 
 @dataclass(frozen=True)
 class Case:
-    """A clause at a head dimension, as attention.Case, alone or beside a causal
-    mask."""
+    """A clause at a head dimension, as attention.Case, alone or beside a mask."""
 
     clause: Clause
     head_dim: int
-    is_causal: bool = False
+    beside: str = ""
 
     @property
     def name(self):
-        return "causal + " * self.is_causal + self.clause.name
+        return self.beside + self.clause.name
 
     def text(self):
         """The clauses of the op."""
-        if not self.is_causal:
+        mask = MASKS[self.beside]
+        if not mask:
             return self.clause.text
         if self.clause.text.startswith("masks ["):
-            return self.clause.text.replace("masks [", f"masks [{CAUSAL}, ")
-        return f"masks [{CAUSAL}] {self.clause.text}"
+            return self.clause.text.replace("masks [", f"masks [{mask}, ")
+        return f"masks [{mask}] {self.clause.text}"
 
     def source(self):
         tensor = f"tensor<?x?x?x{self.head_dim}xf16>"
@@ -116,14 +121,13 @@ HEAD_DIMS = {"sm_80": (64, 128), "sm_90a": (64, 128, 192, 256)}
 
 
 def cases(head_dim):
-    """Each clause alone, and each that may be there beside a causal mask."""
-    alone = [Case(clause, head_dim) for clause in CLAUSES]
-    beside = [
-        Case(case.clause, head_dim, is_causal=True)
-        for case in alone
-        if CAUSAL not in case.clause.text and case.clause.text
+    """Each clause alone, and each that may be there beside causal masks."""
+    return [
+        Case(clause, head_dim, beside)
+        for beside in MASKS
+        for clause in CLAUSES
+        if not beside or (clause.text and "#fa.causal" not in clause.text)
     ]
-    return alone + beside
 
 
 def instructions_per_score(per_mma, head_dim):
@@ -142,7 +146,7 @@ def measure(bench, head_dim, with_loops):
         manifest = json.loads((bench.folder / "attention.json").read_text())
         (entry,) = manifest["entries"]
         picked = "{tile_q}x{tile_kv}".format(**entry["attention"]["schedule"])
-        has_costs = not case.is_causal and head_dim in HEAD_DIMS["sm_80"]
+        has_costs = not case.beside and head_dim in HEAD_DIMS["sm_80"]
         values, missing = bench.read_machine_code(with_loops and has_costs)
 
         def add(figure, value, note, unit="", case=case, **limits):

@@ -650,3 +650,35 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+#gl = #gpu.address_space<global>
+
+// Where a tile is stored is computed anew behind the loops, from the number of the
+// block as it is read there; but nothing is divided again.
+// CHECK-LABEL: gpu.func @place
+gpu.module @m {
+  gpu.func @place(%o: !llvm.ptr<1>, %n: index, %blocks: i32, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %O = fa.view %o sizes [%n] strides [%c1] : !llvm.ptr<1> to memref<?xf32, #gl>
+    %id = gpu.block_id x
+    %number = arith.index_cast %id : index to i32
+    // CHECK: %[[REST:.*]] = arith.remui
+    %rest = arith.remui %number, %blocks : i32
+    %block = arith.index_cast %rest : i32 to index
+    %row = arith.muli %block, %c16 : index
+    %first = arith.addi %row, %id : index
+    %v = vector.broadcast %x : f32 to vector<16xf32>
+    // CHECK: %tid.x
+    // CHECK-NOT: arith.remui
+    // CHECK: %[[BLOCK:.*]] = arith.index_cast %[[REST]] : i32 to index
+    // CHECK: %[[ROW:.*]] = arith.muli %[[BLOCK]], %{{.*}} : index
+    // CHECK: %[[ID:.*]] = llvm.inline_asm {{.*}}"mov.u32 $0, %ctaid.x;"
+    // CHECK: %[[NUMBER:.*]] = arith.index_castui %[[ID]] : i32 to index
+    // CHECK: arith.addi %[[ROW]], %[[NUMBER]] : index
+    fa.store_tile %v, %O[%first] : vector<16xf32>, memref<?xf32, #gl>
+    gpu.return
+  }
+}

@@ -82,13 +82,14 @@ def test_every_clause_has_its_operands():
             assert source.count(f"%{name}") == 2
 
 
-def test_clauses_stand_beside_a_causal_mask():
+def test_clauses_stand_beside_causal_masks():
     names = [case.name for case in clauses.cases(64)]
-    assert len(set(names)) == len(names) == 2 * len(clauses.CLAUSES) - 2
+    assert len(set(names)) == len(names) == 3 * len(clauses.CLAUSES) - 4
     for case in clauses.cases(64):
         clause = case.clause.text
-        count = 1 if case.is_causal or clause.startswith("masks [#fa.causal") else 0
+        count = 1 if case.beside or clause.startswith("masks [#fa.causal") else 0
         assert case.source().count("#fa.causal") == count, case.name
+        assert clauses.MASKS[case.beside] in case.source()
         assert case.source().count("masks [") == max(count, clause.count("masks ["))
 
 

@@ -233,6 +233,14 @@ static StringRef getRegisterOf(Operation *op) {
       .Default([](Operation *) { return ""; });
 }
 
+/// A division is kept: it takes twenty instructions, and what it divides by
+/// would stay in a register for it.
+static bool isCheapArithmetic(Operation *op) {
+  return op->getNumRegions() == 0 && isPure(op) &&
+         isa<arith::ArithDialect>(op->getDialect()) &&
+         !isa<arith::DivUIOp, arith::RemUIOp>(op) && !touchesVectors(op);
+}
+
 Value LaneEmitter::computeAnew(Value value, IRMapping &mapping) {
   if (Value done = mapping.lookupOrNull(value))
     return done;
@@ -250,10 +258,7 @@ Value LaneEmitter::computeAnew(Value value, IRMapping &mapping) {
     mapping.map(value, index);
     return index;
   }
-  bool isArithmetic = op && op->getNumRegions() == 0 && isPure(op) &&
-                      isa<arith::ArithDialect>(op->getDialect()) &&
-                      !touchesVectors(op);
-  if (!isArithmetic)
+  if (!op || !isCheapArithmetic(op))
     return value;
   for (Value operand : op->getOperands())
     mapping.map(operand, computeAnew(operand, mapping));

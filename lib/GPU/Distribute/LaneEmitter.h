@@ -313,8 +313,8 @@ private:
   ThreadNumbers numbersOf(Value thread);
   /// This thread's number, read anew (createOpaqueRead).
   Value readThread();
-  /// Scalar arithmetic on the numbers of block and thread, repeated here from
-  /// numbers that are read anew.
+  /// Scalar arithmetic on the numbers of block and thread, but for divisions,
+  /// repeated here from numbers that are read anew.
   Value computeAnew(Value value, IRMapping &mapping);
   /// The numbers that are in use where code is emitted: those read at the top
   /// of the kernel, or anew (createOpaqueRead).

@@ -59,7 +59,7 @@ struct ClauseRow {
 static const ClauseRow kRows[] = {
     {[](AttentionOp op) { return bool(op.getBias()); },
      {{36, 14}, {64}, {36}},
-     {{14, 0, 2}, {70}, {36}}},
+     {{36, 14}, {70}, {36}}},
     {[](AttentionOp op) { return bool(op.getMask()); },
      {{84, 8}, {100}, {68}},
      {{84, 8}, {100}, {68}}},

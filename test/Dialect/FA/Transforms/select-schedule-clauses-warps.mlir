@@ -71,7 +71,7 @@ func.func @bias64(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor
 }
 
 // CHECK-LABEL: func.func @causal_bias64(
-// CHECK: #fa.schedule<tile_q = 64, tile_kv = 96,
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 48,
 func.func @causal_bias64(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x?x64xf16>, %x: tensor<?x?x?x?xf16>) -> tensor<?x?x?x64xf16> {
   %o = fa.attention %q, %k, %v masks [#fa.causal<top_left>] bias(%x : tensor<?x?x?x?xf16>) : tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16> -> tensor<?x?x?x64xf16>
   return %o : tensor<?x?x?x64xf16>

@@ -127,6 +127,25 @@ TEST(Residency, whatNeverEndsIsFound) {
   }
 }
 
+TEST(Residency, whoEndsWhenItIsLookedAtIsDone) {
+  // A cluster is looked at after 2^20 instructions; the last of these is the
+  // one that ends it.
+  constexpr uint64_t kLook = 1 << 20;
+  bool ended = false;
+  for (int padding = 0; padding < 3; ++padding)
+    for (uint64_t rounds = kLook / 3 - 12; rounds <= kLook / 3; ++rounds) {
+      std::string body = "mov.u32 %r1, " + std::to_string(rounds) + ";\n";
+      for (int n = 0; n < padding; ++n)
+        body += "mov.u32 %r2, 0;\n";
+      body += "LOOP: add.u32 %r1, %r1, -1;\nsetp.ne.u32 %p0, %r1, 0;\n"
+              "@%p0 bra LOOP;\n";
+      KernelRun r = runBody(body, {{{1}, {1}, {0, 0, 0}, 0}});
+      ASSERT_TRUE(r.report.ok()) << rounds << ": " << r.message();
+      ended |= r.report.counters.warpInstructions == kLook;
+    }
+  EXPECT_TRUE(ended);
+}
+
 TEST(Residency, theWindowBoundsWhatIsResident) {
   DeviceOptions options;
   options.threads = 1;

@@ -89,6 +89,10 @@ ClusterRun::Result ClusterRun::watch(Warp &w) {
 }
 
 ClusterRun::Result ClusterRun::examine() {
+  // The next round finds the end: who has ended waits for nobody.
+  if (std::all_of(warps.begin(), warps.end(),
+                  [](const Warp *w) { return w->isDone(); }))
+    return Busy;
   Result all = Stuck;
   for (Warp *w : warps) {
     Result one = w->isDone() ? Stuck : watch(*w);

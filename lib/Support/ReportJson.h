@@ -52,7 +52,6 @@ countersJson(const std::vector<std::pair<std::string, double>> &counters) {
   return json;
 }
 
-/// Text that came from a user's file may be no UTF-8: replaced, never thrown.
 /// Every key of a schedule.
 inline ReportJson scheduleJson(const Schedule &schedule) {
   ReportJson json = ReportJson::object();
@@ -61,6 +60,7 @@ inline ReportJson scheduleJson(const Schedule &schedule) {
   return json;
 }
 
+/// Text that came from a user's file may be no UTF-8: replaced, never thrown.
 inline std::string reportText(const ReportJson &json) {
   return json.dump(2, ' ', false, ReportJson::error_handler_t::replace) + "\n";
 }

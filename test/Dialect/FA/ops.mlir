@@ -72,8 +72,11 @@ func.func @attention_clause_order(%q: !q, %k: !k, %b: tensor<1x8x1024x1024xf16>,
 // CHECK-LABEL: @attention_schedule
 // CHECK-SAME: #fa.schedule<tile_q = 64, state = shared, query = registers, pingpong = true, persistent = false, cluster = 2>
 // CHECK-SAME: #fa.schedule<warps = 8, polynomial = 12>
+// CHECK-SAME: #fa.schedule<stages = 3>
 func.func private @attention_schedule() attributes {
-  a = #fa.schedule<persistent = false, cluster = 2, pingpong = true, query = registers, state = shared, tile_q = 64>, b = #fa.schedule<polynomial = 12, warps = 8>}
+  a = #fa.schedule<persistent = false, cluster = 2, pingpong = true, query = registers, state = shared, tile_q = 64>, b = #fa.schedule<polynomial = 12, warps = 8>,
+  c = #fa.schedule<stages = 3// a comment ends a value
+  >}
 
 // bias and mask are broadcast from the right.
 // CHECK-LABEL: @attention_broadcast

@@ -70,10 +70,13 @@ struct ScheduleKeys {
 class KeyReader {
 public:
   KeyReader(AsmParser &parser, StringRef name)
-      : parser(parser), name(name), loc(parser.getCurrentLocation()),
-        text(StringRef(loc.getPointer()).take_until([](char c) {
-          return llvm::isSpace(c) || c == ',' || c == '>';
-        })) {}
+      : parser(parser), name(name), loc(parser.getCurrentLocation()) {
+    // A source ends with a NUL; all of it may be far more than a value.
+    const char *begin = loc.getPointer(), *end = begin;
+    while (*end && !llvm::isSpace(*end) && !StringRef(",>/").contains(*end))
+      ++end;
+    text = StringRef(begin, end - begin);
+  }
 
   ParseResult read(std::optional<int64_t> &key) {
     KeyNumbers accepted = getAccepted(name);

@@ -77,6 +77,27 @@ func.func @causal_bias64(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v:
   return %o : tensor<?x?x?x64xf16>
 }
 
+// CHECK-LABEL: func.func @mask64(
+// CHECK: #fa.schedule<tile_q = 64, tile_kv = 96,
+func.func @mask64(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x?x64xf16>, %x: tensor<?x?x?x?xi1>) -> tensor<?x?x?x64xf16> {
+  %o = fa.attention %q, %k, %v mask(%x : tensor<?x?x?x?xi1>) : tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16> -> tensor<?x?x?x64xf16>
+  return %o : tensor<?x?x?x64xf16>
+}
+
+// CHECK-LABEL: func.func @score64(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 64,
+func.func @score64(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v: tensor<?x?x?x64xf16>) -> tensor<?x?x?x64xf16> {
+  %o = fa.attention %q, %k, %v score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index): %r = arith.addf %s, %s : f32 fa.yield %r : f32 } : tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16>, tensor<?x?x?x64xf16> -> tensor<?x?x?x64xf16>
+  return %o : tensor<?x?x?x64xf16>
+}
+
+// CHECK-LABEL: func.func @score128(
+// CHECK: #fa.schedule<tile_q = 64, tile_kv = 64,
+func.func @score128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>) -> tensor<?x?x?x128xf16> {
+  %o = fa.attention %q, %k, %v score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index): %r = arith.addf %s, %s : f32 fa.yield %r : f32 } : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
+  return %o : tensor<?x?x?x128xf16>
+}
+
 // No tile has room for them: the one with most.
 // CHECK-LABEL: func.func @dropout256(
 // CHECK: #fa.schedule<tile_q = 64, tile_kv = 16,

@@ -60,6 +60,41 @@ func.func @causal_bias64(%q: tensor<?x?x?x64xf16>, %k: tensor<?x?x?x64xf16>, %v:
   return %o : tensor<?x?x?x64xf16>
 }
 
+// CHECK-LABEL: func.func @mask128(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 48,
+func.func @mask128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>, %x: tensor<?x?x?x?xi1>) -> tensor<?x?x?x128xf16> {
+  %o = fa.attention %q, %k, %v mask(%x : tensor<?x?x?x?xi1>) : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
+  return %o : tensor<?x?x?x128xf16>
+}
+
+// CHECK-LABEL: func.func @segments128(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 80,
+func.func @segments128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>, %x: tensor<?x?xi32>, %y: tensor<?x?xi32>) -> tensor<?x?x?x128xf16> {
+  %o = fa.attention %q, %k, %v segments(%x, %y : tensor<?x?xi32>, tensor<?x?xi32>) : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
+  return %o : tensor<?x?x?x128xf16>
+}
+
+// CHECK-LABEL: func.func @dropout128(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 32,
+func.func @dropout128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>, %x: i64) -> tensor<?x?x?x128xf16> {
+  %o = fa.attention %q, %k, %v dropout(0.1, seed = %x : i64) : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
+  return %o : tensor<?x?x?x128xf16>
+}
+
+// CHECK-LABEL: func.func @score128(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 128,
+func.func @score128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>) -> tensor<?x?x?x128xf16> {
+  %o = fa.attention %q, %k, %v score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index): %r = arith.addf %s, %s : f32 fa.yield %r : f32 } : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
+  return %o : tensor<?x?x?x128xf16>
+}
+
+// CHECK-LABEL: func.func @region128(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 160,
+func.func @region128(%q: tensor<?x?x?x128xf16>, %k: tensor<?x?x?x128xf16>, %v: tensor<?x?x?x128xf16>) -> tensor<?x?x?x128xf16> {
+  %o = fa.attention %q, %k, %v visible { ^bb0(%b: index, %h: index, %i: index, %j: index): %c = arith.cmpi sge, %i, %j : index fa.yield %c : i1 } : tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16>, tensor<?x?x?x128xf16> -> tensor<?x?x?x128xf16>
+  return %o : tensor<?x?x?x128xf16>
+}
+
 // Beside wide values they are asked for less, since tiles are small there.
 // CHECK-LABEL: func.func @causal_segments256(
 // CHECK: #fa.schedule<tile_q = 128, tile_kv = 48,
@@ -87,6 +122,20 @@ func.func @mask256(%q: tensor<?x?x?x256xf16>, %k: tensor<?x?x?x256xf16>, %v: ten
 // CHECK: #fa.schedule<tile_q = 128, tile_kv = 48,
 func.func @dropout192(%q: tensor<?x?x?x192xf16>, %k: tensor<?x?x?x192xf16>, %v: tensor<?x?x?x192xf16>, %x: i64) -> tensor<?x?x?x192xf16> {
   %o = fa.attention %q, %k, %v dropout(0.1, seed = %x : i64) : tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16> -> tensor<?x?x?x192xf16>
+  return %o : tensor<?x?x?x192xf16>
+}
+
+// CHECK-LABEL: func.func @bias192(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 80,
+func.func @bias192(%q: tensor<?x?x?x192xf16>, %k: tensor<?x?x?x192xf16>, %v: tensor<?x?x?x192xf16>, %x: tensor<?x?x?x?xf16>) -> tensor<?x?x?x192xf16> {
+  %o = fa.attention %q, %k, %v bias(%x : tensor<?x?x?x?xf16>) : tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16> -> tensor<?x?x?x192xf16>
+  return %o : tensor<?x?x?x192xf16>
+}
+
+// CHECK-LABEL: func.func @score192(
+// CHECK: #fa.schedule<tile_q = 128, tile_kv = 96,
+func.func @score192(%q: tensor<?x?x?x192xf16>, %k: tensor<?x?x?x192xf16>, %v: tensor<?x?x?x192xf16>) -> tensor<?x?x?x192xf16> {
+  %o = fa.attention %q, %k, %v score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index): %r = arith.addf %s, %s : f32 fa.yield %r : f32 } : tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16>, tensor<?x?x?x192xf16> -> tensor<?x?x?x192xf16>
   return %o : tensor<?x?x?x192xf16>
 }
 

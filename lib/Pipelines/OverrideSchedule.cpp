@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// First pass of the tile stage when a schedule was given as text. The text is
-// checked key by key here, for messages that quote it; the attribute's own
-// parser and verifier then judge the values.
+// First pass of the tile stage when a schedule was given as text. Only its form
+// is checked here; keys and values are judged where the attribute is parsed.
 //
 //===----------------------------------------------------------------------===//
 #include "fa/Pipelines/Passes.h"
@@ -18,7 +17,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace mlir::fa {
 
@@ -27,57 +25,21 @@ namespace mlir::fa {
 
 namespace {
 
-struct Key {
-  StringLiteral name;
-  bool isNumber;
-};
-constexpr Key kKeys[] = {
-#define FA_SCHEDULE_NUMBER(key, ...) {#key, true},
-#define FA_SCHEDULE_OTHER(key, ...) {#key, false},
-    FA_SCHEDULE_KEYS(FA_SCHEDULE_NUMBER, FA_SCHEDULE_OTHER, FA_SCHEDULE_OTHER)
-#undef FA_SCHEDULE_NUMBER
-#undef FA_SCHEDULE_OTHER
-};
-
 bool isWord(StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) {
     return llvm::isAlnum(c) || StringRef("_-.").contains(c);
   });
 }
 
-std::string keyNames() {
-  return llvm::join(
-      llvm::map_range(kKeys,
-                      [](const Key &key) { return StringRef(key.name); }),
-      ", ");
-}
-
-/// Of any size; the attribute knows what is sensible.
-bool isNumber(StringRef text) {
-  text.consume_front("-");
-  return llvm::all_of(text, llvm::isDigit);
-}
-
 /// "tile_q=64,state=shared" as the text of an attribute; "" after an error.
 std::string attributeText(StringRef schedule, Location loc) {
   std::string text;
-  llvm::StringSet<> seen;
   for (StringRef item : llvm::split(schedule, ',')) {
     auto [name, value] = item.split('=');
-    const Key *key = llvm::find_if(
-        kKeys, [name = name](const Key &known) { return known.name == name; });
-    auto fail = [&](const Twine &why) {
-      emitError(loc) << "schedule: '" << item << "'" << why;
+    if (!isWord(name) || !isWord(value)) {
+      emitError(loc) << "schedule: '" << item << "' is not of the form KEY=V";
       return "";
-    };
-    if (key == std::end(kKeys))
-      return fail(" sets no key; accepted: " + keyNames());
-    if (!isWord(value))
-      return fail(" is not of the form KEY=V");
-    if (key->isNumber && !isNumber(value))
-      return fail(": " + name + " takes a whole number, found " + value);
-    if (!seen.insert(name).second)
-      return fail(": " + name + " is set twice");
+    }
     text += (text.empty() ? "" : ", ") + (name + " = " + value).str();
   }
   return "#fa.schedule<" + text + ">";

@@ -420,9 +420,9 @@ MISTAKES = [
     (
         {"schedule": "tile_q=banana"},
         ValueError,
-        "schedule: 'tile_q=banana': tile_q takes a whole number, found banana",
+        "schedule key 'tile_q' must be a whole number between 1 and 65536, found banana",
     ),
-    ({"schedule": "x"}, ValueError, "schedule: 'x' sets no key; accepted: tile_q, "),
+    ({"schedule": "x"}, ValueError, "schedule: 'x' is not of the form KEY=V"),
     (
         {"schedule": "tile_q=0"},
         ValueError,

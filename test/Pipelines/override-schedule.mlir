@@ -14,13 +14,13 @@
 // The named keys are replaced, the others kept.
 // CHECK: fa.attention
 // CHECK-SAME: schedule = #fa.schedule<tile_q = 64, stages = 3, state = shared>
-// KEY: error: schedule: 'stage=3' sets no key; accepted: tile_q, tile_kv, warps, stages, state, splits, query, pingpong, producers, persistent, cluster, polynomial
+// KEY: error: schedule: 'stage=3': unknown schedule key 'stage', expected one of tile_q, tile_kv, warps, stages, state, splits, query, pingpong, producers, persistent, cluster, polynomial
 // FORM: error: schedule: 'stages' is not of the form KEY=V
-// EMPTY: error: schedule: '' sets no key
-// NUMBER: error: schedule: 'tile_q=x': tile_q takes a whole number, found x
+// EMPTY: error: schedule: '' is not of the form KEY=V
+// NUMBER: error: schedule: 'tile_q=x': schedule key 'tile_q' must be a whole number between 1 and 65536, found x
 // LARGE: error: schedule: 'warps=99999999999999999999': schedule key 'warps' must be between 1 and 65536, found 99999999999999999999
-// FRACTION: error: schedule: 'tile_q=64.5': tile_q takes a whole number, found 64.5
-// TWICE: error: schedule: 'warps=8': warps is set twice
+// FRACTION: error: schedule: 'tile_q=64.5': schedule key 'tile_q' must be a whole number between 1 and 65536, found 64.5
+// TWICE: error: schedule: 'warps=4,warps=8': schedule key 'warps' is given twice
 // SHARE: schedule = #fa.schedule<tile_q = 64, stages = 2, polynomial = 8>
 // NEGATIVE: error: schedule: 'polynomial=-2': schedule key 'polynomial' must be between 0 and 65536, found -2
 // FLAG: error: schedule: 'pingpong=maybe': schedule key 'pingpong' must be true or false, found maybe

@@ -119,7 +119,8 @@ TEST(Compiler, ScheduleIsChecked) {
   CompileOptions options = optionsFor(kAttention);
   options.schedule = "tile=64";
   EXPECT_THAT(errorOf(options),
-              HasSubstr("schedule: 'tile=64' sets no key; accepted: tile_q, "));
+              HasSubstr("schedule: 'tile=64': unknown schedule key 'tile', "
+                        "expected one of tile_q, "));
 }
 
 constexpr const char *kTwo = R"(

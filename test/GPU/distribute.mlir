@@ -611,6 +611,44 @@ gpu.module @m {
 
 // -----
 
+#wg = #gpu.address_space<workgroup>
+#gl = #gpu.address_space<global>
+#mk = affine_map<(m, n, k) -> (m, k)>
+#nk = affine_map<(m, n, k) -> (n, k)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// So it does where anything else is read between.
+// CHECK-LABEL: gpu.func @gather_between
+gpu.module @m {
+  memref.global @smem : memref<0xi8, #wg> {alignment = 128}
+  gpu.func @gather_between(%p: !llvm.ptr<1>, %s: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c32 = arith.constant 32 : index
+    %c0_i32 = arith.constant 0 : i32
+    %T = fa.view %p sizes [%s] strides [%c1] : !llvm.ptr<1> to memref<?xf32, strided<[?]>, #gl>
+    %smem = memref.get_global @smem : memref<0xi8, #wg>
+    %sQ = memref.view %smem[%c0][] {fa.swizzle} : memref<0xi8, #wg> to memref<32x16xf16, #wg>
+    %tid = gpu.thread_id x
+    %warp = arith.divui %tid, %c32 : index
+    %row = arith.muli %warp, %c16 : index
+    %q = fa.load_tile %sQ[%row, %c0] : memref<32x16xf16, #wg> -> vector<16x16xf16>
+    %k = fa.load_tile %sQ[%c0, %c0] : memref<32x16xf16, #wg> -> vector<16x16xf16>
+    %j = fa.tile_index %c0_i32 dim 1 : vector<16x16xi32>
+    %t = fa.gather %T[%j] : memref<?xf32, strided<[?]>, #gl>, vector<16x16xi32> -> vector<16x16xf32>
+    // CHECK: llvm.load
+    // CHECK: nvvm.ldmatrix
+    // CHECK: nvvm.ldmatrix
+    // CHECK-COUNT-2: nvvm.mma.sync
+    %o = vector.contract {indexing_maps = [#mk, #nk, #mn], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
+         %q, %k, %t : vector<16x16xf16>, vector<16x16xf16> into vector<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
 // Of the four columns that a lane holds of a row, the first and the last are
 // polynomials; the two rows alike.
 #gl = #gpu.address_space<global>

@@ -17,6 +17,15 @@
 using namespace mlir;
 using namespace mlir::fa;
 
+/// Whether an op reads memory at most; barriers and waits say that they write.
+static bool readsAtMost(Operation &op) {
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+      getEffectsRecursively(&op);
+  return effects && llvm::all_of(*effects, [](const auto &effect) {
+           return isa<MemoryEffects::Read>(effect.getEffect());
+         });
+}
+
 /// Whether a contraction may read the memory of a load itself: the load gives
 /// its left or right operand and stands before it in the same block, and
 /// nothing in between writes memory or is a barrier.
@@ -25,11 +34,9 @@ static bool mayReadAt(LoadTileOp load, OpOperand &use) {
   if (!isa<vector::ContractionOp>(user) || use.getOperandNumber() > 1 ||
       user->getBlock() != load->getBlock())
     return false;
-  for (Operation *between = load->getNextNode(); between != user;
-       between = between->getNextNode())
-    if (!isa<LoadTileOp>(between) && !isMemoryEffectFree(between))
-      return false;
-  return true;
+  return llvm::all_of(
+      llvm::make_range(std::next(load->getIterator()), user->getIterator()),
+      readsAtMost);
 }
 
 bool fa::isReadByContraction(LoadTileOp load) {

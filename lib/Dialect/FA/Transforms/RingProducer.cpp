@@ -29,26 +29,29 @@ void RingProducer::createTensorMaps() {
 }
 
 /// None where the tensor's form is not understood or a tile is larger than a
-/// box can be.
+/// box can be. Tiles of one tensor may differ in rows, as where Q is K.
 void RingProducer::createTensorMap(CopyTileOp copy) {
   Value source = copy.getSource();
-  if (places.contains(source))
+  int64_t rows = getTileRows(copy);
+  if (maps.contains({source, rows}) || rows > farun::kMaxTensorBox)
     return;
   std::optional<TensorPlace> place = findTensorPlace(source);
   if (!place ||
       program.forall.getRegion().isAncestor(place->tensor.getParentRegion()))
     return;
-  int64_t rows = getTileRows(copy);
-  if (rows > farun::kMaxTensorBox)
-    return;
   builder.setInsertionPoint(program.forall);
-  maps[source] = fa::createTensorMap(builder, copy.getLoc(), *place, rows);
+  maps[{source, rows}] =
+      fa::createTensorMap(builder, copy.getLoc(), *place, rows);
   if (int64_t blocks = rings.get(copy.getDest()).blocks; blocks != 1)
-    partMaps[source] =
+    maps[{source, rows / blocks}] =
         fa::createTensorMap(builder, copy.getLoc(), *place, rows / blocks);
   place->extent = memref::DimOp::create(builder, program.getLoc(),
                                         place->tensor, place->rowDim);
   places[source] = *place;
+}
+
+Value RingProducer::mapOf(CopyTileOp copy, const Ring &ring) {
+  return maps.lookup({copy.getSource(), getTileRows(copy) / ring.blocks});
 }
 
 //===----------------------------------------------------------------------===//

@@ -50,7 +50,8 @@ public:
       : program(program), rings(rings), tileLoops(tileLoops),
         builder(program.builder) {}
 
-  /// On the host, a map for each tensor that is copied and can have one.
+  /// On the host, for each tensor that is copied and can have one a map of each
+  /// number of rows that its tiles have.
   void createTensorMaps();
   /// Fills the producers' roles. At the end of a tile so many blocks went
   /// through the rings; null where no tile follows.
@@ -73,9 +74,7 @@ private:
   Value emitMayCopyBoxes(CopyTileOp copy, Value map, ValueRange indices);
   Value emitHasMap(Value map);
   /// The map whose boxes a ring is filled with, or null.
-  Value mapOf(CopyTileOp copy, const Ring &ring) {
-    return (ring.blocks == 1 ? maps : partMaps).lookup(copy.getSource());
-  }
+  Value mapOf(CopyTileOp copy, const Ring &ring);
 
   /// What stands for a consumers' value on this side.
   Value onThisSide(Value value);
@@ -87,8 +86,9 @@ private:
   TileRings &rings;
   RoleTileLoops *tileLoops;
   OpBuilder &builder;
-  DenseMap<Value, Value> maps;     // tensor map by a copy's source
-  DenseMap<Value, Value> partMaps; // for a block's part of a tile
+  /// By a copy's source and the rows of a box: a tile's, or of the part of one
+  /// that a block of a cluster copies.
+  DenseMap<std::pair<Value, int64_t>, Value> maps;
   DenseMap<Value, TensorPlace> places;
   // Of the role that is being written.
   Block *producer = nullptr;

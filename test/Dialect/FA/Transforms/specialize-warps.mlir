@@ -90,6 +90,41 @@ func.func @roles(%Q: memref<?x?x64xf16>, %K: memref<?x?x64xf16>, %end: index, %s
   return
 }
 
+// Tiles of one tensor that differ in rows are copied by maps of their own.
+
+// CHECK-LABEL: func @same_tensor
+// CHECK: %[[WIDE:.*]] = fa.tensor_map %[[X:.*]] box [1, 128, 64]
+// CHECK: %[[NARROW:.*]] = fa.tensor_map %[[X]] box [1, 96, 64]
+// CHECK-NOT: fa.tensor_map
+// CHECK-DAG: %[[SQ:.*]] = memref.alloc() : memref<128x64xf16,
+// CHECK-DAG: %[[SK:.*]] = memref.alloc() : memref<2x96x64xf16,
+// CHECK: fa.bulk_copy %[[WIDE]][{{.*}} to %[[SQ]][
+// CHECK: fa.bulk_copy %[[NARROW]][{{.*}} to %[[SK]][
+func.func @same_tensor(%X: memref<?x?x64xf16>, %end: index, %s: index) {
+  scf.forall (%h) in (4) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c96 = arith.constant 96 : index
+    %x = memref.subview %X[%h, 0, 0] [1, %s, 64] [1, 1, 1] : memref<?x?x64xf16> to memref<?x64xf16, strided<[64, 1], offset: ?>>
+    %sQ = memref.alloc() : memref<128x64xf16, #wg>
+    %sK = memref.alloc() : memref<96x64xf16, #wg>
+    fa.copy_tile %x[%c0, %c0] to %sQ[%c0, %c0] : memref<?x64xf16, strided<[64, 1], offset: ?>> to memref<128x64xf16, #wg>
+    fa.commit_copies
+    scf.for %jb = %c0 to %end step %c1 {
+      %j0 = arith.muli %jb, %c96 : index
+      gpu.barrier
+      fa.copy_tile %x[%j0, %c0] to %sK[%c0, %c0] : memref<?x64xf16, strided<[64, 1], offset: ?>> to memref<96x64xf16, #wg>
+      fa.commit_copies
+      fa.wait_copies pending 0
+      gpu.barrier
+      %a = fa.load_tile %sQ[%c0, %c0] : memref<128x64xf16, #wg> -> vector<128x64xf16>
+      %b = fa.load_tile %sK[%c0, %c0] : memref<96x64xf16, #wg> -> vector<96x64xf16>
+      "test.use"(%a, %b) : (vector<128x64xf16>, vector<96x64xf16>) -> ()
+    } {fa.blocks = "partial"}
+  } {fa.schedule = #fa.schedule<tile_q = 128, tile_kv = 96, warps = 8, stages = 2, state = registers, producers = 4>}
+  return
+}
+
 // Rows of a box are of the innermost dimension: where columns are not, lanes copy.
 
 // CHECK-LABEL: func @columns_in_front

@@ -157,10 +157,10 @@ std::string mlir::fa::getRegionOpName(Operation *op) {
   return farun::findRegionOp(name) ? name : "";
 }
 
-static bool isRegionType(Type type) {
+bool mlir::fa::isTableElement(Type type) {
   return type.isF32() || type.isF16() || type.isBF16() ||
-         isa<IndexType>(type) || type.isInteger(1) || type.isInteger(32) ||
-         type.isInteger(64);
+         type.isSignlessInteger(1) || type.isSignlessInteger(32) ||
+         type.isSignlessInteger(64);
 }
 
 /// What is divided by a constant of 0 has no value, nor has the quotient that
@@ -212,7 +212,7 @@ static LogicalResult checkRegion(AttentionOp op, StringRef name,
     if (failed(checkDivisor(inner, name)))
       return failure();
     for (Type type : inner.getResultTypes())
-      if (!isRegionType(type))
+      if (!isTableElement(type) && !isa<IndexType>(type))
         return inner.emitOpError("in the ")
                << name << " region gives " << type
                << ", which is not supported yet; supported are f32, f16, bf16, "

@@ -10,6 +10,7 @@
 // AttentionSupport.cpp.
 //===----------------------------------------------------------------------===//
 
+#include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -374,14 +375,9 @@ static LogicalResult verifyRegionEffects(AttentionOp op, StringRef name,
 /// attention_c18: what a region reads is of a type that arrays have.
 static LogicalResult verifyRegionTables(AttentionOp op, StringRef name,
                                         Region &region) {
-  auto isOfArrays = [](Type type) {
-    return type.isF32() || type.isF16() || type.isBF16() ||
-           type.isSignlessInteger(1) || type.isSignlessInteger(32) ||
-           type.isSignlessInteger(64);
-  };
   WalkResult result = region.walk([&](Operation *inner) {
     if (!isa<memref::LoadOp, tensor::ExtractOp>(inner) ||
-        isOfArrays(inner->getResult(0).getType()))
+        isTableElement(inner->getResult(0).getType()))
       return WalkResult::advance();
     inner->emitOpError("expected a table of f32, f16, bf16, i1, i32 or i64 in "
                        "the ")

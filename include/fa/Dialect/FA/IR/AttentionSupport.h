@@ -33,6 +33,10 @@ inline constexpr int64_t kMaxHeadDim = 256;
 LogicalResult checkSupported(AttentionOp op);
 LogicalResult checkSupported(MergeOp op);
 
+/// Whether arrays have elements of this type that a region may read: f32, f16,
+/// bf16, i1, i32 or i64.
+bool isTableElement(Type type);
+
 /// The name of what `op` computes in a region (farun::kRegionOps); empty when
 /// no region may hold it yet.
 std::string getRegionOpName(Operation *op);

@@ -201,6 +201,25 @@ static LogicalResult refuseOp(Operation &op, StringRef region) {
   return error << "; supported are " << llvm::join(supported, ", ");
 }
 
+/// Of what is made in a region and of what comes from outside.
+static LogicalResult checkTypes(Operation &op, StringRef region) {
+  auto check = [&](StringRef verb, Type type) -> LogicalResult {
+    if (isTableElement(type) || isa<IndexType>(type))
+      return success();
+    return op.emitOpError("in the ")
+           << region << " region " << verb << " " << type
+           << ", which is not supported yet; supported are f32, f16, bf16, "
+              "i1, i32, i64 and index";
+  };
+  for (Type type : op.getResultTypes())
+    if (failed(check("gives", type)))
+      return failure();
+  for (Type type : op.getOperandTypes())
+    if (!isa<MemRefType, TensorType>(type) && failed(check("takes", type)))
+      return failure();
+  return success();
+}
+
 /// A region is compiled, and written down for the oracle, op by op.
 static LogicalResult checkRegion(AttentionOp op, StringRef name,
                                  Region &region) {
@@ -211,12 +230,8 @@ static LogicalResult checkRegion(AttentionOp op, StringRef name,
       return refuseOp(inner, name);
     if (failed(checkDivisor(inner, name)))
       return failure();
-    for (Type type : inner.getResultTypes())
-      if (!isTableElement(type) && !isa<IndexType>(type))
-        return inner.emitOpError("in the ")
-               << name << " region gives " << type
-               << ", which is not supported yet; supported are f32, f16, bf16, "
-                  "i1, i32, i64 and index";
+    if (failed(checkTypes(inner, name)))
+      return failure();
   }
   return success();
 }

@@ -174,6 +174,29 @@ func.func @table_in_shared_memory(%q: !mem, %o: !mem, %t: memref<1xf32, 3>) {
 // -----
 
 !mem = memref<1x1x16x64xf16>
+func.func @f64_from_outside(%q: !mem, %o: !mem, %x: f64) {
+  fa.attention %q, %q, %q outs(%o : !mem) score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-error @+1 {{in the score region takes 'f64', which is not supported yet; supported are f32, f16, bf16, i1, i32, i64 and index}}
+    %r = arith.truncf %x : f64 to f32
+    fa.yield %r : f32 } : !mem, !mem, !mem
+  return
+}
+
+// -----
+
+!mem = memref<1x1x16x64xf16>
+func.func @f64_in_a_region(%q: !mem, %o: !mem) {
+  fa.attention %q, %q, %q outs(%o : !mem) score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-error @+1 {{in the score region gives 'f64', which is not supported yet; supported are f32, f16, bf16, i1, i32, i64 and index}}
+    %x = arith.extf %s : f32 to f64
+    %r = arith.truncf %x : f64 to f32
+    fa.yield %r : f32 } : !mem, !mem, !mem
+  return
+}
+
+// -----
+
+!mem = memref<1x1x16x64xf16>
 func.func @division_by_nothing(%q: !mem, %o: !mem) {
   fa.attention %q, %q, %q outs(%o : !mem) visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
     %zero = arith.constant 0 : index

@@ -53,6 +53,7 @@ Configuration::Configuration(uint64_t seed) : seed(seed) {
   choices[Queries] = random.integer(std::array{70, 200}[random.integer(1)]);
   choices[Keys] =
       random.integer(std::array{20, 90, 250, 250}[random.integer(3)]);
+  maybe(Shared, 8);
 }
 
 /// 17:Keys=30,Causal=1
@@ -179,6 +180,9 @@ Form Configuration::form() const {
       std::array{16, 24, 40, 72, 64, 96, 128, 192, 256}[size_t(c[HeadDim])];
   form.valueDim =
       std::array{16, 8, 33, 80, 64, 100, 128, 192, 256}[size_t(c[ValueDim])];
+  form.tensors = 3 - int(shared());
+  if (shared())
+    form.valueDim = form.headDim;
   form.clauses = scale();
   form.hasScaleOperand = c[Scale] == 4;
   const char *causal[] = {"", "#fa.causal<top_left>",
@@ -237,8 +241,11 @@ Extent5 Configuration::extents() const {
   const Configuration &c = *this;
   int64_t kvHeads = isWide() ? 1 : 1 + c[KVHeads];
   int64_t longest = isWide() ? 40 : 250;
-  return {1 + c[Batch], kvHeads * (1 + c[Group]), kvHeads,
-          std::min(1 + c[Queries], longest), std::min(c[Keys], longest)};
+  int64_t queries = std::min(1 + c[Queries], longest);
+  if (shared() == 2)
+    return {1 + c[Batch], kvHeads, kvHeads, queries, queries};
+  return {1 + c[Batch], kvHeads * (1 + c[Group]), kvHeads, queries,
+          std::min(c[Keys], longest)};
 }
 
 const char *Configuration::target() const {

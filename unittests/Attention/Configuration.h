@@ -62,7 +62,8 @@ namespace farun::test {
   QUESTION(StaticHeads, 1)                                                     \
   QUESTION(StaticKVHeads, 1)                                                   \
   QUESTION(StaticQueries, 1)                                                   \
-  QUESTION(StaticKeys, 1)
+  QUESTION(StaticKeys, 1)                                                      \
+  QUESTION(Shared, 2)
 
 class Configuration {
 public:
@@ -112,6 +113,9 @@ private:
   bool isHalf() const { return (*this)[Type] != 2; }
   bool isWide() const { return (*this)[HeadDim] > 6 || (*this)[ValueDim] > 6; }
   bool hasRoles() const;
+  /// 1: K and V are one tensor, 2: Q is it too. Not where each has numbers of
+  /// its own.
+  int64_t shared() const { return (*this)[Exact] ? 0 : (*this)[Shared]; }
   std::string outType() const;
   std::string scale() const;
   std::string schedule() const;

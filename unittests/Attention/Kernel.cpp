@@ -55,7 +55,14 @@ std::string Form::text() const {
                     "x" + number(extents.Sq) + "xf32>";
   std::string lengths = "tensor<" + number(extents.B) + "xi32>";
 
-  std::string arguments = "%q: " + query + ", %k: " + key + ", %v: " + value;
+  std::string k = tensors == 1 ? "%q" : "%k", v = tensors == 3 ? "%v" : k;
+  key = tensors == 1 ? query : key;
+  value = tensors == 3 ? value : key;
+  std::string arguments = "%q: " + query;
+  if (k == "%k")
+    arguments += ", %k: " + key;
+  if (v == "%v")
+    arguments += ", %v: " + value;
   std::string words = clauses;
   auto add = [&](bool isUsed, const std::string &clause,
                  const std::string &name, const std::string &type) {
@@ -97,9 +104,9 @@ std::string Form::text() const {
   std::string results = hasLSE ? "%o, %lse" : "%o";
   std::string types = hasLSE ? result + ", " + lse : result;
   return "func.func @attention(" + arguments + ") -> (" + types + ") {\n  " +
-         results + " = fa.attention %q, %k, %v " + words + "\n    : " + query +
-         ", " + key + ", " + value + " -> " + types + "\n  return " + results +
-         " : " + types + "\n}\n";
+         results + " = fa.attention %q, " + k + ", " + v + " " + words +
+         "\n    : " + query + ", " + key + ", " + value + " -> " + types +
+         "\n  return " + results + " : " + types + "\n}\n";
 }
 
 static mlir::fa::CompileOptions compileOptions(const Form &form) {

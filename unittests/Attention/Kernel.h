@@ -77,6 +77,8 @@ struct Form {
   /// Further arguments, ", %table: tensor<?xf32>", for regions.
   std::string captured = "";
   bool hasLSE = true, isBSHD = false, isTraced = false;
+  /// Arguments that Q, K and V are: of 2 the second is K and V, of 1 it is all.
+  int tensors = 3;
   std::string schedule = kSmallTiles;
   /// -1 leaves an extent open.
   Extent5 extents = {-1, -1, -1, -1, -1};

@@ -25,10 +25,24 @@ namespace mlir::fa {
 
 namespace {
 
-bool isWord(StringRef text) {
+/// A name as MLIR reads one.
+bool isName(StringRef text) {
+  return !text.empty() && !llvm::isDigit(text.front()) &&
+         llvm::all_of(text,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+bool isValue(StringRef text) {
   return !text.empty() && llvm::all_of(text, [](char c) {
     return llvm::isAlnum(c) || StringRef("_-.").contains(c);
   });
+}
+
+/// A value that MLIR reads as tokens, so that the key itself refuses it: no
+/// token begins with a dot, and a dash in front of '>' would be an arrow.
+std::string spellValue(StringRef value) {
+  return value.starts_with(".") ? ("\"" + value + "\"").str()
+                                : (value + " ").str();
 }
 
 /// "tile_q=64,state=shared" as the text of an attribute; "" after an error.
@@ -36,11 +50,12 @@ std::string attributeText(StringRef schedule, Location loc) {
   std::string text;
   for (StringRef item : llvm::split(schedule, ',')) {
     auto [name, value] = item.split('=');
-    if (!isWord(name) || !isWord(value)) {
+    if (!isName(name) || !isValue(value)) {
       emitError(loc) << "schedule: '" << item << "' is not of the form KEY=V";
       return "";
     }
-    text += (text.empty() ? "" : ", ") + (name + " = " + value).str();
+    text +=
+        (text.empty() ? "" : ", ") + (name + " = " + spellValue(value)).str();
   }
   return "#fa.schedule<" + text + ">";
 }

@@ -10,6 +10,11 @@
 // RUN: fa-opt %s --fa-override-schedule=schedule=polynomial=8 | FileCheck %s --check-prefix=SHARE
 // RUN: not fa-opt %s --fa-override-schedule=schedule=polynomial=-2 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not fa-opt %s --fa-override-schedule=schedule=pingpong=maybe 2>&1 | FileCheck %s --check-prefix=FLAG
+// RUN: not fa-opt %s --fa-override-schedule=schedule=warps=- 2>&1 | FileCheck %s --check-prefix=DASH
+// RUN: not fa-opt %s --fa-override-schedule=schedule=state=-,warps=4 2>&1 | FileCheck %s --check-prefix=DASHWORD
+// RUN: not fa-opt %s --fa-override-schedule=schedule=state=. 2>&1 | FileCheck %s --check-prefix=DOT
+// RUN: not fa-opt %s --fa-override-schedule=schedule=-=4 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not fa-opt %s --fa-override-schedule=schedule=4=4 2>&1 | FileCheck %s --check-prefix=DIGIT
 
 // The named keys are replaced, the others kept.
 // CHECK: fa.attention
@@ -25,6 +30,11 @@
 // NEGATIVE: error: schedule: 'polynomial=-2': schedule key 'polynomial' must be between 0 and 65536, found -2
 // FLAG: error: schedule: 'pingpong=maybe': schedule key 'pingpong' must be true or false, found maybe
 // VALUE: error: schedule: 'state=disk': schedule key 'state' must be registers or shared, found disk
+// DASH: error: schedule: 'warps=-': schedule key 'warps' must be a whole number between 1 and 65536, found -{{$}}
+// DASHWORD: error: schedule: 'state=-,warps=4': schedule key 'state' must be registers or shared, found -{{$}}
+// DOT: error: schedule: 'state=.': schedule key 'state' must be registers or shared, found "."{{$}}
+// NAME: error: schedule: '-=4' is not of the form KEY=V
+// DIGIT: error: schedule: '4=4' is not of the form KEY=V
 func.func @f(%q: tensor<1x1x16x16xf16>) -> tensor<1x1x16x16xf16> {
   %o = fa.attention %q, %q, %q {schedule = #fa.schedule<tile_q = 64, stages = 2>} : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
   return %o : tensor<1x1x16x16xf16>

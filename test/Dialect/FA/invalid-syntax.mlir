@@ -173,8 +173,34 @@ func.func @masks_other_attribute(%q: !t) {
 
 // -----
 
-// expected-error @below {{schedule key 'stages' must be a whole number between 1 and 65536, found}}
+// expected-error @below {{schedule key 'stages' must be a whole number between 1 and 65536, found >}}
 #schedule_nothing = #fa.schedule<stages = >
+
+// -----
+
+// expected-error @below {{schedule key 'pingpong' must be true or false, found ,}}
+#schedule_no_flag = #fa.schedule<pingpong = , warps = 4>
+
+// -----
+
+// A string or a list as a whole.
+// expected-error @below {{schedule key 'state' must be registers or shared, found "a>b \"c"}}
+#schedule_quoted = #fa.schedule<state = "a>b \"c", warps = 4>
+
+// -----
+
+// expected-error @below {{schedule key 'warps' must be a whole number between 1 and 65536, found [1, 2]}}
+#schedule_list = #fa.schedule<warps = [1, 2]>
+
+// -----
+
+// expected-error @below {{schedule key 'warps' must be a whole number between 1 and 65536, found -}}
+#schedule_dash = #fa.schedule<warps = - >
+
+// -----
+
+// expected-error @below {{schedule key 'warps' must be between 1 and 65536, found 1000000000000000000000000000000000000...}}
+#schedule_long = #fa.schedule<warps = 10000000000000000000000000000000000000000>
 
 // -----
 

@@ -9,6 +9,7 @@
 
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Support/Schedule.h"
+#include "fa/Support/Text.h"
 #include "fa/Target/TargetInfo.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -70,21 +71,19 @@ struct ScheduleKeys {
 class KeyReader {
 public:
   KeyReader(AsmParser &parser, StringRef name)
-      : parser(parser), name(name), loc(parser.getCurrentLocation()) {
-    // A source ends with a NUL; all of it may be far more than a value.
-    const char *begin = loc.getPointer(), *end = begin;
-    while (*end && !llvm::isSpace(*end) && !StringRef(",>/").contains(*end))
-      ++end;
-    text = StringRef(begin, end - begin);
-  }
+      : parser(parser), name(name), loc(parser.getCurrentLocation()),
+        text(findValue(loc.getPointer())) {}
 
   ParseResult read(std::optional<int64_t> &key) {
     KeyNumbers accepted = getAccepted(name);
-    APInt number;
-    if (!isNumber())
+    StringRef digits = getDigits();
+    if (digits.empty())
       return refuse((accepted.isEither ? "" : "a whole number ") +
                     accepted.str());
-    if (!parser.parseOptionalInteger(number).has_value() ||
+    // By its length first: to convert many digits takes a time of their square.
+    APInt number;
+    if (digits.ltrim('0').size() > kMaxDigits ||
+        !parser.parseOptionalInteger(number).has_value() ||
         number.getSignificantBits() > 64 ||
         !accepted.contain(number.getSExtValue()))
       return refuse(accepted.str());
@@ -106,13 +105,43 @@ public:
   }
 
 private:
-  /// Whether the text is one number; the parser takes `true` for 1 as well, and
-  /// the beginning of 1x.
-  bool isNumber() const {
+  /// As many as a number of 64 bits has.
+  static constexpr size_t kMaxDigits = 20;
+  /// Of a text that is shown.
+  static constexpr size_t kMaxShown = 40;
+
+  /// The value that begins here, whatever a parser makes of it: a string or a
+  /// list as a whole, else all up to a space or what may stand behind a value.
+  /// A source ends with a NUL and may be far more than a value, so no
+  /// StringRef is made of all of it.
+  static StringRef findValue(const char *begin) {
+    const char *end = begin;
+    auto isAtEnd = [&] { return *end == '\0' || *end == '\n'; };
+    if (*begin == '"' || *begin == '[') {
+      char last = *begin == '"' ? '"' : ']';
+      for (++end; !isAtEnd() && *end != last; ++end)
+        if (*end == '\\' && end[1] != '\0' && end[1] != '\n')
+          ++end;
+      return StringRef(begin, end - begin + (*end == last ? 1 : 0));
+    }
+    while (*end && !llvm::isSpace(*end) && !StringRef(",>/").contains(*end))
+      ++end;
+    // A delimiter alone is what there is instead of a value.
+    if (end == begin && *end)
+      ++end;
+    return StringRef(begin, end - begin);
+  }
+
+  /// The digits where the text is one number, else none; the parser takes
+  /// `true` for 1 as well, and the beginning of 1x.
+  StringRef getDigits() const {
     StringRef digits = text;
     digits.consume_front("-");
-    APInt number;
-    return !digits.getAsInteger(digits.starts_with("0x") ? 0 : 10, number);
+    bool isHex = digits.consume_front("0x");
+    bool isNumber = llvm::all_of(digits, [&](char c) {
+      return isHex ? llvm::isHexDigit(c) : llvm::isDigit(c);
+    });
+    return isNumber ? digits : StringRef();
   }
   /// Empty where there is none.
   StringRef readWord() {
@@ -122,8 +151,11 @@ private:
   }
 
   ParseResult refuse(const Twine &accepted) {
-    return parser.emitError(loc) << "schedule key '" << name << "' must be "
-                                 << accepted << ", found " << text;
+    InFlightDiagnostic error = parser.emitError(loc);
+    error << "schedule key '" << name << "' must be " << accepted << ", found ";
+    if (text.empty())
+      return error << "the end";
+    return error << farun::shorten(std::string_view(text), kMaxShown);
   }
 
   AsmParser &parser;

@@ -15,13 +15,16 @@
 namespace farun {
 
 bool JsonNode::has(const char *key) const {
-  return json && json->is_object() && json->contains(key) &&
-         !(*json)[key].is_null();
+  return contains(key) && !(*json)[key].is_null();
+}
+
+bool JsonNode::contains(const char *key) const {
+  return json && json->is_object() && json->contains(key);
 }
 
 JsonNode JsonNode::operator[](const char *key) const {
   std::string inner = where.empty() ? key : where + "." + key;
-  if (json && json->is_object() && json->contains(key))
+  if (contains(key))
     return JsonNode(&(*json)[key], inner, failure);
   JsonNode missing(nullptr, inner, failure);
   missing.fail("is missing");
@@ -92,7 +95,10 @@ int64_t JsonNode::integer(int64_t least, int64_t most) const {
       (!json->is_number_unsigned() ||
        json->get<uint64_t>() <= uint64_t(std::numeric_limits<int64_t>::max()));
   int64_t value = fits ? json->get<int64_t>() : 0;
-  if (!isInteger()) {
+  // A whole number of more than 64 bits is kept as a float.
+  bool isHuge = json && json->is_number_float() &&
+                std::abs(json->get<double>()) >= 0x1p63;
+  if (!isInteger() && !isHuge) {
     failType("a whole number");
   } else if (!fits || value < least || value > most) {
     fail("is " + found() + "; accepted are " + std::to_string(least) + " to " +

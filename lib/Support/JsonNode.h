@@ -38,6 +38,8 @@ public:
   bool isInteger() const { return json && json->is_number_integer(); }
   /// There, and not null.
   bool has(const char *key) const;
+  /// There, be it null.
+  bool contains(const char *key) const;
 
   /// The member of that name, which must be there.
   JsonNode operator[](const char *key) const;

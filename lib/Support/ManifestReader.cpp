@@ -295,26 +295,32 @@ void EntryReader::checkLayout(const JsonNode &layout) const {
     }
 }
 
-/// A key that is not there has the value that the attribute gives it then.
+/// A key that is not there has the value that the attribute gives it then, but
+/// for those that every kernel has a choice of.
 Schedule readSchedule(const JsonNode &schedule) {
   Schedule read;
 #define FA_SCHEDULE_NAME(key, ...) #key,
   schedule.expectKeys(
       {FA_SCHEDULE_KEYS(FA_SCHEDULE_NAME, FA_SCHEDULE_NAME, FA_SCHEDULE_NAME)});
 #undef FA_SCHEDULE_NAME
+  for (const char *key : {"tile_q", "tile_kv", "warps", "stages", "state"})
+    (void)schedule[key]; // fails where it is missing
 #define FA_SCHEDULE_NUMBER(key, member, accessor, absent, most)                \
-  if (schedule.has(#key))                                                      \
+  if (schedule.contains(#key))                                                 \
     read.member = schedule[#key].integer(absent, most);
 #define FA_SCHEDULE_WORD(key, member, accessor, absent, other)                 \
-  if (schedule.has(#key))                                                      \
+  if (schedule.contains(#key))                                                 \
     read.member = schedule[#key].choice({absent, other});
 #define FA_SCHEDULE_FLAG(key, member, accessor)                                \
-  if (schedule.has(#key))                                                      \
+  if (schedule.contains(#key))                                                 \
     read.member = schedule[#key].flag();
   FA_SCHEDULE_KEYS(FA_SCHEDULE_NUMBER, FA_SCHEDULE_WORD, FA_SCHEDULE_FLAG)
 #undef FA_SCHEDULE_NUMBER
 #undef FA_SCHEDULE_WORD
 #undef FA_SCHEDULE_FLAG
+  if (read.producers != 0 && read.producers != 4)
+    schedule["producers"].fail("is " + std::to_string(read.producers) +
+                               "; accepted are 0 and 4");
   return read;
 }
 

@@ -179,6 +179,37 @@ TEST(Manifest, KeysOfASchedule) {
   EXPECT_FALSE(schedule.pingpong);
   EXPECT_EQ(schedule.cluster, 1);
   EXPECT_EQ(schedule.polynomial, 8);
+
+  // Every kernel has these.
+  auto messageWith = [](auto change) {
+    auto json = nlohmann::ordered_json::parse(manifestToJson(example()));
+    change(json["entries"][0]["attention"]["schedule"]);
+    return messageOf(json.dump());
+  };
+  const std::string where =
+      "m.json: error: in the manifest, 'entries[0].attention.schedule.";
+  for (std::string key : {"tile_q", "tile_kv", "warps", "stages", "state"})
+    EXPECT_EQ(messageWith([&](auto &json) { json.erase(key); }),
+              where + key + "' is missing");
+    // Nothing is no value.
+#define FA_SCHEDULE_NULL(key, accepted)                                        \
+  EXPECT_EQ(messageWith([](auto &json) { json[#key] = nullptr; }),             \
+            where + #key + "' must be " accepted ", found null");
+#define FA_SCHEDULE_NULL_NUMBER(key, ...)                                      \
+  FA_SCHEDULE_NULL(key, "a whole number")
+#define FA_SCHEDULE_NULL_WORD(key, ...) FA_SCHEDULE_NULL(key, "a string")
+#define FA_SCHEDULE_NULL_FLAG(key, ...) FA_SCHEDULE_NULL(key, "true or false")
+  FA_SCHEDULE_KEYS(FA_SCHEDULE_NULL_NUMBER, FA_SCHEDULE_NULL_WORD,
+                   FA_SCHEDULE_NULL_FLAG)
+#undef FA_SCHEDULE_NULL
+#undef FA_SCHEDULE_NULL_NUMBER
+#undef FA_SCHEDULE_NULL_WORD
+#undef FA_SCHEDULE_NULL_FLAG
+  for (int producers : {1, 2, 3})
+    EXPECT_EQ(messageWith([&](auto &json) { json["producers"] = producers; }),
+              where + "producers' is " + std::to_string(producers) +
+                  "; accepted are 0 and 4");
+  EXPECT_EQ(messageWith([](auto &json) { json["producers"] = 4; }), "no error");
 }
 
 TEST(Manifest, ScaleOperandIsNull) {
@@ -409,8 +440,13 @@ TEST(Manifest, DamageIsLocated) {
           Row{"\"tile_q\": 128", "\"tile_q\": -1",
               ".attention.schedule.tile_q' is -1; accepted are 0 to 65536"},
           Row{"\"tile_q\": 128", "\"tile_q\": 99999999999999999999",
+              ".attention.schedule.tile_q' is 1e+20; accepted are 0 to 65536"},
+          Row{"\"tile_q\": 128", "\"tile_q\": -18446744073709551616",
+              ".attention.schedule.tile_q' is -1.8446744073709552e+19; "
+              "accepted are 0 to 65536"},
+          Row{"\"tile_q\": 128", "\"tile_q\": 128.5",
               ".attention.schedule.tile_q' must be a whole number, found "
-              "1e+20"},
+              "128.5"},
           Row{"\"query\": \"shared\"", "\"query\": \"global\"",
               ".attention.schedule.query' is 'global'; accepted are shared, "
               "registers"},

@@ -16,6 +16,7 @@
 
 #include "KernelArguments.h"
 #include "TileProgram.h"
+#include "WorkgroupArena.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
 #include "fa/Dialect/FA/Transforms/Passes.h"
 #include "fa/Target/TargetInfo.h"
@@ -46,17 +47,14 @@ int64_t getAlignment(Operation *buffer) {
   return buffer->hasAttr(kPanelsAttr) ? kPanelAlignment : kBufferAlignment;
 }
 
-/// What a buffer takes in workgroup memory, where an i1 is a byte; the largest
-/// number where that cannot be counted.
+/// The bytes of a buffer, where an i1 is a byte; the largest number where they
+/// cannot be counted.
 int64_t getBufferBytes(MemRefType type) {
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   for (int64_t extent : type.getShape())
     if (llvm::MulOverflow(bytes, extent, bytes))
       return std::numeric_limits<int64_t>::max();
-  int64_t padded = 0;
-  return llvm::AddOverflow(bytes, kBufferAlignment - 1, padded)
-             ? bytes
-             : padded / kBufferAlignment * kBufferAlignment;
+  return bytes;
 }
 
 class ProgramMapper {
@@ -147,17 +145,14 @@ LogicalResult ProgramMapper::verifyLimits() {
     return program.emitOpError("schedule key warps = ")
            << threads / kWarpSize << " exceeds the " << maxThreads / kWarpSize
            << " warps of a block";
-  int64_t bytes = 0;
+  WorkgroupArena arena;
   int64_t maxBytes = target ? target->maxDynamicSharedBytes
                             : std::numeric_limits<int32_t>::max();
   for (auto alloc : program.getBody()->getOps<memref::AllocOp>()) {
-    int64_t size = 0;
-    bytes = llvm::alignTo(bytes, getAlignment(alloc));
-    if (llvm::AddOverflow(bytes, getBufferBytes(alloc.getType()), size) ||
-        size > maxBytes)
+    if (!arena.add(getBufferBytes(alloc.getType()), getAlignment(alloc)) ||
+        arena.getBytes() > maxBytes)
       return program.emitOpError("buffers need more than the ")
              << maxBytes << " bytes of workgroup memory of a block";
-    bytes = size;
   }
   return success();
 }
@@ -348,9 +343,11 @@ void ProgramMapper::placeBuffers() {
                            builder.getI64IntegerAttr(alignment));
   builder.setInsertionPointToStart(&kernel.getBody().front());
   Value arena = memref::GetGlobalOp::create(builder, loc, arenaType, name);
+  WorkgroupArena places;
   for (memref::AllocOp buffer : buffers) {
-    sharedBytes = llvm::alignTo(sharedBytes, getAlignment(buffer));
-    Value offset = arith::ConstantIndexOp::create(builder, loc, sharedBytes);
+    Value offset = arith::ConstantIndexOp::create(
+        builder, loc,
+        *places.add(getBufferBytes(buffer.getType()), getAlignment(buffer)));
     auto view =
         memref::ViewOp::create(builder, buffer.getLoc(), buffer.getType(),
                                arena, offset, ValueRange{});
@@ -360,8 +357,8 @@ void ProgramMapper::placeBuffers() {
         user->erase();
     buffer.replaceAllUsesWith(view.getResult());
     buffer.erase();
-    sharedBytes += getBufferBytes(view.getType());
   }
+  sharedBytes = places.getBytes();
 }
 
 FailureOr<std::string> ProgramMapper::getGridText(KernelArguments &arguments) {

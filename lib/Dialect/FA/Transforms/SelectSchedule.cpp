@@ -25,6 +25,7 @@
 #include "AttentionFacts.h"
 #include "ClauseRegisters.h"
 #include "RegionFacts.h"
+#include "WorkgroupArena.h"
 #include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
 #include "fa/Dialect/FA/Transforms/AttributeNames.h"
@@ -86,25 +87,42 @@ static int64_t getPitchBytes(const Plan &plan, int64_t columns,
   return static_cast<int64_t>(llvm::PowerOf2Ceil(columns)) * bytesPerElement;
 }
 
-/// Barriers of the rings, each array in a buffer of its own: Q, K and V full,
-/// K and V empty, and Q where another tile follows; in a cluster those of K and
-/// V again, for blocks that one of its blocks of threads does alone.
-static int64_t getBarrierBytes(const Plan &plan) {
-  int64_t buffers = 5 + (plan.persistent ? 1 : 0) + (plan.cluster > 1 ? 4 : 0);
-  return buffers * kBufferAlignment + kPanelAlignment;
+/// The bytes of a barrier.
+static constexpr int64_t kBarrierBytes = 8;
+
+/// The buffers in the order in which the passes before MapToGPU allocate them:
+/// m, l and u, then Q, K and V. Each ring of warpgroups has an array of
+/// barriers for full and one for empty stages, and in a cluster both again for
+/// blocks that one of its blocks of threads does alone; Q is emptied only where
+/// another tile follows.
+static int64_t getSharedBytes(const Plan &plan, const HeadDims &dims) {
+  WorkgroupArena arena;
+  // Sizes of keys are bounded: all can be counted.
+  auto add = [&](int64_t bytes, int64_t alignment = kBufferAlignment) {
+    (void)arena.add(bytes, alignment);
+  };
+  bool hasRings = plan.producers != 0;
+  int64_t tileAlignment = hasRings ? kPanelAlignment : kBufferAlignment;
+  int64_t keyPitch = getPitchBytes(plan, dims.d, dims.bytesPerElement);
+  int64_t valuePitch = getPitchBytes(plan, dims.dv, dims.bytesPerElement);
+  if (plan.state == StateKind::Shared)
+    for (int64_t columns : {int64_t(1), kLanesPerRow, dims.dv})
+      add(plan.tileQ * columns * 4);
+  for (int n = 0; hasRings && n < (plan.persistent ? 2 : 1); ++n)
+    add(kBarrierBytes);
+  add(plan.tileQ * keyPitch, tileAlignment);
+  for (int64_t pitch : {keyPitch, valuePitch}) {
+    add(plan.stages * plan.tileKV * pitch, tileAlignment);
+    for (int n = 0; hasRings && n < (plan.cluster > 1 ? 4 : 2); ++n)
+      add(plan.stages * kBarrierBytes);
+  }
+  return arena.getBytes();
 }
 
 /// What a plan needs on this target.
 static Resources estimateResources(const Plan &plan, const HeadDims &dims) {
-  int64_t keyPitch = getPitchBytes(plan, dims.d, dims.bytesPerElement);
-  int64_t valuePitch = getPitchBytes(plan, dims.dv, dims.bytesPerElement);
   Resources need;
-  need.sharedBytes = plan.tileQ * keyPitch +
-                     plan.stages * plan.tileKV * (keyPitch + valuePitch);
-  if (plan.producers != 0)
-    need.sharedBytes += getBarrierBytes(plan);
-  if (plan.state == StateKind::Shared)
-    need.sharedBytes += plan.tileQ * (1 + kLanesPerRow + dims.dv) * 4;
+  need.sharedBytes = getSharedBytes(plan, dims);
 
   int64_t rows = plan.tileQ / plan.warps;
   int64_t acc = rows * dims.dv / kWarpSize;

@@ -647,14 +647,16 @@ FailureOr<ScheduleAttr> mlir::fa::selectSchedule(AttentionOp op,
     return failure();
   std::optional<int64_t> producers, cluster, polynomial;
   std::optional<bool> pingpong, persistent;
-  if (plan->producers != 0) {
+  // What is given stays, also where it is what a plan without it has: whoever
+  // selects once more must find the same.
+  if (plan->producers != 0 || given.getProducers())
     producers = plan->producers;
+  if (plan->producers != 0 || given.getPingpong())
     pingpong = plan->pingpong;
-    if (plan->persistent)
-      persistent = true;
-    if (plan->cluster != 1)
-      cluster = plan->cluster;
-  }
+  if (plan->persistent || given.getPersistent())
+    persistent = plan->persistent;
+  if (plan->cluster != 1 || given.getCluster())
+    cluster = plan->cluster;
   if (*share != 0)
     polynomial = *share;
   return ScheduleAttr::get(context, plan->tileQ, plan->tileKV, plan->warps,

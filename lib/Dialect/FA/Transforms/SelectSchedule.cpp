@@ -169,19 +169,21 @@ static SmallVector<std::string> whyNotByWarpgroups(const Plan &plan) {
   int64_t launched =
       getRegisterShares(plan.warps / kWarpsPerWarpgroup).launched;
   int64_t product = plan.tileKV / 2 + kProductRegisters;
-  if (plan.warps % kWarpsPerWarpgroup != 0 ||
-      plan.warps > 3 * kWarpsPerWarpgroup ||
-      plan.tileQ != kProductRows * plan.warps)
+  bool areWarpgroups = plan.warps % kWarpsPerWarpgroup == 0 &&
+                       plan.warps <= 3 * kWarpsPerWarpgroup;
+  if (!areWarpgroups || plan.tileQ != kProductRows * plan.warps)
     refuse("with producers one, two or three warpgroups have " +
            Twine(kWarpgroupRows) + " rows each, found " + Twine(plan.tileQ) +
-           " rows of " + Twine(plan.warps) + " warps");
+           " rows of " + Twine(plan.warps) +
+           (plan.warps == 1 ? " warp" : " warps"));
   if (plan.query != QueryKind::Shared)
     refuse("with producers Q stays in shared memory, found query = " +
            stringifyQueryKind(plan.query));
   if (plan.tileKV > farun::kMaxTensorBox)
     refuse("a box has at most " + Twine(farun::kMaxTensorBox) +
            " keys, found " + Twine(plan.tileKV));
-  if (product > launched)
+  // No other number of threads is launched.
+  if (areWarpgroups && product > launched)
     refuse("a product of " + Twine(plan.tileKV) + " keys needs " +
            Twine(product) + " registers a thread, " + Twine(threads) +
            " threads are launched with " + Twine(launched));
@@ -575,12 +577,15 @@ static LogicalResult reportMisfit(AttentionOp op, ScheduleAttr given,
   InFlightDiagnostic error = op.emitOpError("schedule does not fit ");
   error << target.name << ": ";
   appendPlan(error, plan);
-  error << " at head dims " << dims.d << " and " << dims.dv << " needs "
-        << need.sharedBytes << " bytes of shared memory and "
-        << need.registersPerThread << " registers a thread, there are "
-        << target.maxDynamicSharedBytes << " and "
-        << getAvailableRegisters(plan, target);
-  for (const std::string &reason : whyNot(plan, dims))
+  error << " at head dims " << dims.d << " and " << dims.dv;
+  // Sizes that there are would be taken for the reason.
+  SmallVector<std::string> reasons = whyNot(plan, dims);
+  if (reasons.empty() || getExcess(plan, dims, target) > 1)
+    error << " needs " << need.sharedBytes << " bytes of shared memory and "
+          << need.registersPerThread << " registers a thread, there are "
+          << target.maxDynamicSharedBytes << " and "
+          << getAvailableRegisters(plan, target);
+  for (const std::string &reason : reasons)
     error << "; " << reason;
   // Free the sizes first, then everything.
   MLIRContext *context = op.getContext();

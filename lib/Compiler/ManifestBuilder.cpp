@@ -126,9 +126,8 @@ FailureOr<farun::Operand> buildOperand(func::FuncOp func, size_t index,
     for (int64_t extent : stated.asArrayRef())
       operand.shape.push_back(ShapedType::isDynamic(extent) ? farun::kDynamic
                                                             : extent);
-  else if (auto shaped =
-               dyn_cast<ShapedType>(func.getArgument(index).getType()))
-    for (int64_t extent : shaped.getShape())
+  else if (memref)
+    for (int64_t extent : memref.getShape())
       operand.shape.push_back(ShapedType::isDynamic(extent) ? farun::kDynamic
                                                             : extent);
   return operand;

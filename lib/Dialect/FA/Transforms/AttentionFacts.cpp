@@ -143,28 +143,6 @@ describeFurtherRoles(Builder &b, BlockArgument argument,
   return also;
 }
 
-std::string mlir::fa::whyNotOnArguments(func::FuncOp func, AttentionOp op) {
-  SmallVector<AttentionOperand> operands = op.getShapedOperands();
-  if (Value scale = op.getScaleOperand())
-    operands.push_back({"scale", scale, {}});
-  if (Value seed = op.getSeed())
-    operands.push_back({"seed", seed, {}});
-  for (const AttentionOperand &operand : operands) {
-    BlockArgument argument = findArgument(operand.value);
-    if (argument && argument.getOwner() == &func.getBody().front())
-      continue;
-    std::string text = "its " + operand.role.str() + " is no argument";
-    if (Operation *def = seeThroughCasts(operand.value).getDefiningOp())
-      text += ", but made by '" + def->getName().getStringRef().str() + "'";
-    return text;
-  }
-  for (Value value : getRegionInputs(op))
-    if (!findArgument(value))
-      return "its regions use a value of type " +
-             printWholeType(value.getType()) + " that is no argument";
-  return "";
-}
-
 /// The arguments that regions read or have read, in the order of the
 /// function's.
 static SmallVector<BlockArgument> findRegionArguments(func::FuncOp func,
@@ -178,6 +156,54 @@ static SmallVector<BlockArgument> findRegionArguments(func::FuncOp func,
         }))
       result.push_back(argument);
   return result;
+}
+
+/// Where a value that is no argument of the function comes from.
+static std::string describeSource(Value value) {
+  value = seeThroughCasts(value);
+  Operation *def = value.getDefiningOp();
+  Operation *op = def ? def : value.getParentBlock()->getParentOp();
+  return (def ? ", but made by '" : ", but one of the body of '") +
+         op->getName().getStringRef().str() + "'";
+}
+
+/// The name of a region of `op` that uses `value`.
+static StringRef getUsingRegion(AttentionOp op, Value value) {
+  bool isInScore = llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return op.getScore().findAncestorOpInRegion(*user);
+  });
+  return isInScore ? "score" : "visible";
+}
+
+std::string mlir::fa::whyNotOnArguments(func::FuncOp func, AttentionOp op) {
+  auto isOfFunction = [&](Value value) {
+    BlockArgument argument = findArgument(value);
+    return argument && argument.getOwner() == &func.getBody().front();
+  };
+  SmallVector<AttentionOperand> operands = op.getShapedOperands();
+  if (Value scale = op.getScaleOperand())
+    operands.push_back({"scale", scale, {}});
+  if (Value seed = op.getSeed())
+    operands.push_back({"seed", seed, {}});
+  for (const AttentionOperand &operand : operands) {
+    if (!isOfFunction(operand.value))
+      return "its " + operand.role.str() + " is no argument" +
+             describeSource(operand.value);
+  }
+  for (Value value : getRegionInputs(op))
+    if (!isOfFunction(value))
+      return "its " + getUsingRegion(op, value).str() +
+             " region uses a value of type " + printWholeType(value.getType()) +
+             " that is no argument" + describeSource(value);
+  // Arrays have a rank and elements, and nothing else has a shape.
+  for (BlockArgument argument : findRegionArguments(func, op))
+    if (isa<ShapedType>(argument.getType()) &&
+        !isa<MemRefType>(argument.getType()))
+      return "its regions read argument " +
+             std::to_string(argument.getArgNumber()) + " of type " +
+             printWholeType(argument.getType()) +
+             ", which no launcher can pass";
+  return "";
 }
 
 static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {

@@ -12,6 +12,7 @@
 #include "fa/Target/TargetInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -85,8 +86,11 @@ void mlir::fa::recordSource(func::FuncOp func, AttentionOp op) {
 }
 
 static Value seeThroughCasts(Value value) {
-  while (auto cast = value.getDefiningOp<memref::CastOp>())
-    value = cast.getSource();
+  Operation *def = value.getDefiningOp();
+  while (isa_and_nonnull<memref::CastOp, tensor::CastOp>(def)) {
+    value = def->getOperand(0);
+    def = value.getDefiningOp();
+  }
   return value;
 }
 
@@ -186,7 +190,8 @@ std::string mlir::fa::whyNotOnArguments(func::FuncOp func, AttentionOp op) {
   if (Value seed = op.getSeed())
     operands.push_back({"seed", seed, {}});
   for (const AttentionOperand &operand : operands) {
-    if (!isOfFunction(operand.value))
+    bool isOwnResult = operand.value.getDefiningOp() == op;
+    if (!isOwnResult && !isOfFunction(operand.value))
       return "its " + operand.role.str() + " is no argument" +
              describeSource(operand.value);
   }
@@ -198,12 +203,20 @@ std::string mlir::fa::whyNotOnArguments(func::FuncOp func, AttentionOp op) {
   // Arrays have a rank and elements, and nothing else has a shape.
   for (BlockArgument argument : findRegionArguments(func, op))
     if (isa<ShapedType>(argument.getType()) &&
-        !isa<MemRefType>(argument.getType()))
+        !isa<MemRefType, RankedTensorType>(argument.getType()))
       return "its regions read argument " +
              std::to_string(argument.getArgNumber()) + " of type " +
              printWholeType(argument.getType()) +
              ", which no launcher can pass";
   return "";
+}
+
+void mlir::fa::recordWhyNoEntry(func::FuncOp func, AttentionOp op) {
+  std::string whyNot = whyNotOnArguments(func, op);
+  if (whyNot.empty())
+    func->removeAttr(kNoEntryAttr);
+  else if (!func->hasAttr(kNoEntryAttr))
+    func->setAttr(kNoEntryAttr, StringAttr::get(func.getContext(), whyNot));
 }
 
 static ArrayAttr describeArguments(func::FuncOp func, AttentionOp op) {

@@ -38,6 +38,10 @@ void recordSource(func::FuncOp func, AttentionOp op);
 /// its arguments: the operand that is none. Empty when there is no such one.
 std::string whyNotOnArguments(func::FuncOp func, AttentionOp op);
 
+/// Notes on the function, if there is a reason, why it is no kernel's entry
+/// (fa.no_entry). One that was noted of the same op on tensors stays.
+void recordWhyNoEntry(func::FuncOp func, AttentionOp op);
+
 /// Notes what each argument is to `op` and what the op means (fa.operands,
 /// fa.attention).
 void recordAttention(func::FuncOp func, AttentionOp op);

@@ -86,13 +86,14 @@ struct TileAttentionPass
       return signalPassFailure();
     TraceArguments arguments;
     // A program around attention is no kernel's entry.
-    std::string whyNot = ops.size() == 1
-                             ? whyNotOnArguments(func, ops.front())
-                             : "it holds " + std::to_string(ops.size());
-    if (whyNot.empty())
-      recordAttention(func, ops.front());
+    if (ops.size() == 1)
+      recordWhyNoEntry(func, ops.front());
     else
-      func->setAttr(kNoEntryAttr, StringAttr::get(&getContext(), whyNot));
+      func->setAttr(kNoEntryAttr,
+                    StringAttr::get(&getContext(),
+                                    "it holds " + std::to_string(ops.size())));
+    if (!func->hasAttr(kNoEntryAttr))
+      recordAttention(func, ops.front());
     if (trace)
       arguments = addTraceArguments(func);
     IRRewriter rewriter(&getContext());

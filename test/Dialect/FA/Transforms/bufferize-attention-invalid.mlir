@@ -81,3 +81,68 @@ func.func @extent_in_a_region(%q: tensor<1x1x16x16xf16>, %t: tensor<?xi1>) -> te
   } : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
   return %o : tensor<1x1x16x16xf16>
 }
+
+// -----
+
+func.func @made_of_elements(%q: tensor<1x1x16x16xf16>, %m: f32) -> tensor<1x1x16x16xf16> {
+  %o = fa.attention %q, %q, %q score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-error @+1 {{'tensor.from_elements' op in a region of fa.attention is not supported yet; of tensors supported is tensor.extract}}
+    %t = tensor.from_elements %m, %m : tensor<2xf32>
+    %x = tensor.extract %t[%h] : tensor<2xf32>
+    %r = arith.addf %s, %x : f32
+    fa.yield %r : f32
+  } : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
+  return %o : tensor<1x1x16x16xf16>
+}
+
+// -----
+
+func.func @made_of_one(%q: tensor<1x1x16x16xf16>, %m: f32) -> tensor<1x1x16x16xf16> {
+  %o = fa.attention %q, %q, %q score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-error @+1 {{'tensor.splat' op in a region of fa.attention is not supported yet; of tensors supported is tensor.extract}}
+    %t = tensor.splat %s : tensor<2xf32>
+    %x = tensor.extract %t[%h] : tensor<2xf32>
+    %r = arith.addf %s, %x : f32
+    fa.yield %r : f32
+  } : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
+  return %o : tensor<1x1x16x16xf16>
+}
+
+// -----
+
+func.func @made_of_nothing(%q: tensor<1x1x16x16xf16>, %m: f32) -> tensor<1x1x16x16xf16> {
+  %o = fa.attention %q, %q, %q score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-error @+1 {{'tensor.empty' op in a region of fa.attention is not supported yet; of tensors supported is tensor.extract}}
+    %t = tensor.empty() : tensor<2xf32>
+    %x = tensor.extract %t[%h] : tensor<2xf32>
+    %r = arith.addf %s, %x : f32
+    fa.yield %r : f32
+  } : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
+  return %o : tensor<1x1x16x16xf16>
+}
+
+// -----
+
+func.func @made_by_a_body(%q: tensor<1x1x16x16xf16>, %m: f32) -> tensor<1x1x16x16xf16> {
+  %o = fa.attention %q, %q, %q score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-error @+1 {{'tensor.generate' op in a region of fa.attention is not supported yet; of tensors supported is tensor.extract}}
+    %t = tensor.generate { ^bb0(%n: index): tensor.yield %s : f32 } : tensor<2xf32>
+    %x = tensor.extract %t[%h] : tensor<2xf32>
+    %r = arith.addf %s, %x : f32
+    fa.yield %r : f32
+  } : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
+  return %o : tensor<1x1x16x16xf16>
+}
+
+// -----
+
+func.func @made_of_a_memref(%q: tensor<1x1x16x16xf16>, %m: memref<2xf32>) -> tensor<1x1x16x16xf16> {
+  %o = fa.attention %q, %q, %q score { ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    // expected-error @+1 {{'bufferization.to_tensor' op in a region of fa.attention is not supported yet; of tensors supported is tensor.extract}}
+    %t = bufferization.to_tensor %m : memref<2xf32> to tensor<2xf32>
+    %x = tensor.extract %t[%h] : tensor<2xf32>
+    %r = arith.addf %s, %x : f32
+    fa.yield %r : f32
+  } : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16> -> tensor<1x1x16x16xf16>
+  return %o : tensor<1x1x16x16xf16>
+}

@@ -15,6 +15,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -157,6 +159,20 @@ std::string mlir::fa::getRegionOpName(Operation *op) {
   return farun::findRegionOp(name) ? name : "";
 }
 
+SmallVector<Operation *> mlir::fa::getNeededOps(Region &region) {
+  Block &block = region.front();
+  llvm::SetVector<Operation *> needed;
+  auto isNeeded = [&](Operation *user) {
+    return needed.contains(block.findAncestorOpInBlock(*user));
+  };
+  for (Operation &op : llvm::reverse(block))
+    if (!wouldOpBeTriviallyDead(&op) || llvm::any_of(op.getUsers(), isNeeded))
+      needed.insert(&op);
+  SmallVector<Operation *> ops = needed.takeVector();
+  std::reverse(ops.begin(), ops.end());
+  return ops;
+}
+
 bool mlir::fa::isTableElement(Type type) {
   return type.isF32() || type.isF16() || type.isBF16() ||
          type.isSignlessInteger(1) || type.isSignlessInteger(32) ||
@@ -220,17 +236,20 @@ static LogicalResult checkTypes(Operation &op, StringRef region) {
   return success();
 }
 
-/// A region is compiled, and written down for the oracle, op by op.
+/// A region is compiled, and written down for the oracle, op by op; what it
+/// computes in vain is not.
 static LogicalResult checkRegion(AttentionOp op, StringRef name,
                                  Region &region) {
   if (region.empty())
     return success();
-  for (Operation &inner : region.front().without_terminator()) {
-    if (getRegionOpName(&inner).empty())
-      return refuseOp(inner, name);
-    if (failed(checkDivisor(inner, name)))
+  for (Operation *inner : getNeededOps(region)) {
+    if (isa<fa::YieldOp>(inner))
+      continue;
+    if (getRegionOpName(inner).empty())
+      return refuseOp(*inner, name);
+    if (failed(checkDivisor(*inner, name)))
       return failure();
-    if (failed(checkTypes(inner, name)))
+    if (failed(checkTypes(*inner, name)))
       return failure();
   }
   return success();

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::fa;
@@ -72,6 +74,45 @@ FailureOr<Value> mlir::fa::emitDynamicStrides(OpBuilder &builder,
     return memref;
   return memref::CastOp::create(builder, op.getLoc(), dynamic, memref)
       .getResult();
+}
+
+//===----------------------------------------------------------------------===//
+// What regions read in vain
+//===----------------------------------------------------------------------===//
+
+/// The function's arguments from which something is computed that a region
+/// reads.
+static SmallVector<BlockArgument> findArgumentsOfRegions(func::FuncOp func) {
+  SetVector<Value> values;
+  func.walk([&](AttentionOp op) { values.insert_range(getRegionInputs(op)); });
+  SmallVector<BlockArgument> arguments;
+  for (size_t n = 0; n < values.size(); ++n) {
+    auto argument = dyn_cast<BlockArgument>(values[n]);
+    if (argument && argument.getOwner() == &func.getBody().front())
+      arguments.push_back(argument);
+    else if (Operation *def = values[n].getDefiningOp())
+      values.insert_range(def->getOperands());
+  }
+  return arguments;
+}
+
+void mlir::fa::eraseDeadCodeOfRegions(func::FuncOp func) {
+  auto isThere = [](Region &region) { return !region.empty(); };
+  WalkResult regions = func.walk([&](AttentionOp op) {
+    return llvm::any_of(op->getRegions(), isThere) ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+  });
+  if (!regions.wasInterrupted())
+    return;
+  SmallVector<BlockArgument> arguments = findArgumentsOfRegions(func);
+  func.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (!isa_and_nonnull<FADialect>(op->getDialect()) && isOpTriviallyDead(op))
+      op->erase();
+  });
+  for (BlockArgument argument : arguments)
+    if (argument.use_empty())
+      func.setArgAttr(argument.getArgNumber(), kReadInVainAttr,
+                      UnitAttr::get(func.getContext()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -31,6 +31,10 @@ StridedLayoutAttr getDynamicStrides(MLIRContext *context, int64_t rank);
 FailureOr<Value> emitDynamicStrides(OpBuilder &builder, AttentionOp op,
                                     Value memref);
 
+/// Erases what regions compute in vain, and with it what was computed for them.
+/// An argument that nothing reads then is still one that the caller passes.
+void eraseDeadCodeOfRegions(func::FuncOp func);
+
 /// Notes the text of the op on the function that holds it (fa.source).
 void recordSource(func::FuncOp func, AttentionOp op);
 

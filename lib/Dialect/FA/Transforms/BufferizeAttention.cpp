@@ -30,7 +30,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -118,47 +117,6 @@ static LogicalResult checkBufferizable(func::FuncOp func) {
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
-}
-
-//===----------------------------------------------------------------------===//
-// What regions read in vain
-//===----------------------------------------------------------------------===//
-
-/// The function's arguments from which something is computed that a region
-/// reads.
-static SmallVector<BlockArgument> findArgumentsOfRegions(func::FuncOp func) {
-  SetVector<Value> values;
-  func.walk([&](AttentionOp op) { values.insert_range(getRegionInputs(op)); });
-  SmallVector<BlockArgument> arguments;
-  for (size_t n = 0; n < values.size(); ++n) {
-    auto argument = dyn_cast<BlockArgument>(values[n]);
-    if (argument && argument.getOwner() == &func.getBody().front())
-      arguments.push_back(argument);
-    else if (Operation *def = values[n].getDefiningOp())
-      values.insert_range(def->getOperands());
-  }
-  return arguments;
-}
-
-/// Erases what regions compute in vain, and with it what was computed for them.
-/// An argument that nothing reads then is still one that the caller passes.
-static void eraseDeadCodeOfRegions(func::FuncOp func) {
-  auto isThere = [](Region &region) { return !region.empty(); };
-  WalkResult regions = func.walk([&](AttentionOp op) {
-    return llvm::any_of(op->getRegions(), isThere) ? WalkResult::interrupt()
-                                                   : WalkResult::advance();
-  });
-  if (!regions.wasInterrupted())
-    return;
-  SmallVector<BlockArgument> arguments = findArgumentsOfRegions(func);
-  func.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (!isa_and_nonnull<FADialect>(op->getDialect()) && isOpTriviallyDead(op))
-      op->erase();
-  });
-  for (BlockArgument argument : arguments)
-    if (argument.use_empty())
-      func.setArgAttr(argument.getArgNumber(), kReadInVainAttr,
-                      UnitAttr::get(func.getContext()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,7 +24,6 @@
 
 #include "AttentionFacts.h"
 #include "ClauseRegisters.h"
-#include "RegionFacts.h"
 #include "WorkgroupArena.h"
 #include "fa/Dialect/FA/IR/AttentionSupport.h"
 #include "fa/Dialect/FA/IR/FADialect.h"
@@ -417,9 +416,14 @@ static LogicalResult checkMemorySpaces(AttentionOp op) {
   if (!op.isMemRefForm())
     return success();
   SmallVector<AttentionOperand> operands = op.getShapedOperands();
-  for (Value table : getRegionInputs(op))
-    if (isa<MemRefType>(table.getType()))
-      operands.push_back({"table of a region", table, {}});
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    for (Operation *inner : getNeededOps(region))
+      for (Value table : inner->getOperands())
+        if (isa<MemRefType>(table.getType()))
+          operands.push_back({"table of a region", table, {}});
+  }
   for (const AttentionOperand &operand : operands) {
     Attribute space =
         cast<MemRefType>(operand.value.getType()).getMemorySpace();

@@ -52,6 +52,11 @@ FailureOr<scf::ForallOp> mlir::fa::tileAttention(RewriterBase &rewriter,
   const TargetInfo *target = lookupModuleTarget(op);
   if (!target)
     return failure();
+  // What was not checked is not compiled.
+  op->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *inner) {
+    if (inner != op && isOpTriviallyDead(inner))
+      rewriter.eraseOp(inner);
+  });
   FailureOr<scf::ForallOp> forall = AttentionTiler(op, *target, trace).run();
   if (failed(forall))
     return failure();
@@ -84,6 +89,8 @@ struct TileAttentionPass
       return;
     if (!lookupModuleTarget(func))
       return signalPassFailure();
+    // Again, because the pass may run alone.
+    eraseDeadCodeOfRegions(func);
     TraceArguments arguments;
     // A program around attention is no kernel's entry.
     if (ops.size() == 1)

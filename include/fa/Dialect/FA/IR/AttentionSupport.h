@@ -37,6 +37,10 @@ LogicalResult checkSupported(MergeOp op);
 /// bf16, i1, i32 or i64.
 bool isTableElement(Type type);
 
+/// The ops of a region's one block that its result needs, in order. What the
+/// others compute is computed in vain, and is erased before it is compiled.
+SmallVector<Operation *> getNeededOps(Region &region);
+
 /// The name of what `op` computes in a region (farun::kRegionOps); empty when
 /// no region may hold it yet.
 std::string getRegionOpName(Operation *op);

@@ -145,3 +145,27 @@ func.func @merge(%o0: !o, %lse0: !l, %o1: !o, %lse1: !l, %mo: memref<?x8x64xf32>
   fa.merge (%mo, %ml) outs(%mo, %ml : memref<?x8x64xf32>, memref<8x?xf32>) {layout = "bshd"} : memref<?x8x64xf32>, memref<8x?xf32>
   return %o, %lse : !o, !l
 }
+
+!v = tensor<1x2x8x16xf16>
+
+// What is read in vain may be of any type.
+// CHECK-LABEL: @read_in_vain
+func.func @read_in_vain(%q: !v, %x: tensor<8xindex>, %d: tensor<8xf64>, %i8: memref<8xi8>) -> !v {
+  // CHECK: tensor.extract %{{.*}} : tensor<8xindex>
+  // CHECK: tensor.extract %{{.*}} : tensor<8xf64>
+  // CHECK: memref.load %{{.*}} : memref<8xi8>
+  %o = fa.attention %q, %q, %q visible { ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %n = tensor.extract %x[%i] : tensor<8xindex>
+    %e = tensor.extract %d[%n] : tensor<8xf64>
+    %r = arith.cmpi sge, %i, %j : index
+    %u = scf.if %r -> i8 {
+      %y = memref.load %i8[%i] : memref<8xi8>
+      scf.yield %y : i8
+    } else {
+      %y = arith.constant 0 : i8
+      scf.yield %y : i8
+    }
+    fa.yield %r : i1
+  } : !v, !v, !v -> !v
+  return %o : !v
+}

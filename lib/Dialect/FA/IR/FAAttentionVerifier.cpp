@@ -372,10 +372,11 @@ static LogicalResult verifyRegionEffects(AttentionOp op, StringRef name,
   return success();
 }
 
-/// attention_c18: what a region reads is of a type that arrays have.
+/// attention_c18: what a region reads is of a type that arrays have; what it
+/// reads in vain may be of any.
 static LogicalResult verifyRegionTables(AttentionOp op, StringRef name,
                                         Region &region) {
-  WalkResult result = region.walk([&](Operation *inner) {
+  auto check = [&](Operation *inner) {
     if (!isa<memref::LoadOp, tensor::ExtractOp>(inner) ||
         isTableElement(inner->getResult(0).getType()))
       return WalkResult::advance();
@@ -383,8 +384,11 @@ static LogicalResult verifyRegionTables(AttentionOp op, StringRef name,
                        "the ")
         << name << " region, found " << inner->getResult(0).getType();
     return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
+  };
+  for (Operation *needed : getNeededOps(region))
+    if (needed->walk(check).wasInterrupted())
+      return failure();
+  return success();
 }
 
 LogicalResult AttentionOp::verifyRegions() {

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The parameters of #fa.schedule for those who have no MLIR: the command line,
-// the manifest and reports read this list. Whoever makes an attribute of it
-// does not compile until it has all parameters, in their order.
+// The parameters of #fa.schedule: its syntax, the command line, the manifest
+// and reports read this list, some of them without MLIR. Whoever makes an
+// attribute of it does not compile until it has all parameters, in their order.
 //
 //===----------------------------------------------------------------------===//
 #ifndef FA_SUPPORT_SCHEDULE_H
